@@ -1,4 +1,5 @@
-# The front door. Everything is built by CMake, through the presets of CMakePresets.json, into build/<preset>.
+# Shortcuts for the common commands. CMake builds everything, through the presets of CMakePresets.json, into
+# build/<preset>.
 
 SHELL := /bin/bash
 JOBS ?= $(shell nproc)
@@ -7,7 +8,7 @@ COHORT := build/release/bin/cohort
 MACHINE ?= $(shell uname -m)-$(shell nproc)cpus
 
 .PHONY: help setup build demo test test-quick test-compiler test-opencl test-mpi test-mpich test-tenants test-data test-report test-long wheel bench pictures explore fuzz-compiler mutants prove docs site package format check-format lint clean
-.NOTPARALLEL:  # one step after another; each is parallel inside
+.NOTPARALLEL:  # goals run one after another; each is parallel inside
 .PRECIOUS: build/%/build.ninja
 
 help:
@@ -42,8 +43,8 @@ help:
 setup:
 	@scripts/setup
 
-# Configures once; afterwards the build itself notices changed CMake files. Afresh, for another compiler in the presets
-# would make CMake forget the rest of them.
+# Configures once; afterwards the build itself notices changed CMake files. Starts afresh, because another compiler in
+# the presets would make CMake forget the other settings.
 build/%/build.ninja: CMakePresets.json | setup
 	@echo '== $*: configure'
 	@cmake --fresh --preset $* > /dev/null
@@ -129,7 +130,8 @@ prove:
 	@scripts/setup --prove
 	@models/prove
 
-# Every mutant of the protocol; goes on where it was interrupted. ONLY=kill.hpp restricts it.
+# Runs every mutant of the protocol, and continues an interrupted run. ONLY=kill.hpp restricts it to
+# one header.
 MUTANTS := build/release/tests/mutants
 mutants: build/release/build.ninja
 	@cmake --build --preset release -j $(JOBS) --target mutant_runner

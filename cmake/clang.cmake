@@ -1,5 +1,6 @@
-# Finds Clang's libraries, as Debian packages them: libclang-14-dev, libclang-cpp14-dev. COHORT_COMPILER defaults to whether
-# they are there, and in another project to off. The shared libraries, because linking the static ones takes a minute.
+# Finds Clang's libraries, as Debian packages them: libclang-14-dev, libclang-cpp14-dev. COHORT_COMPILER is on by default if
+# they are found and cohort is not part of another project. Uses the shared libraries, because linking the static ones takes
+# a minute.
 set(COHORT_CLANG_MAJOR 14)
 set(clang_root /usr/lib/llvm-${COHORT_CLANG_MAJOR})
 find_path(COHORT_CLANG_INCLUDE clang/AST/ASTContext.h HINTS ${clang_root}/include NO_DEFAULT_PATH)

@@ -47,7 +47,8 @@ function(cohort_test name)
     add_dependencies(cohort_thread_tests ${name})
   endif()
   if(NOT arg_OPTIMISED)
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)  # compiles in half the time
+    # -O1 compiles in half the time.
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
     target_precompile_headers(${name} REUSE_FROM cohort_test_headers)
   endif()
 

@@ -7,7 +7,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
     execute_process(COMMAND ${GIT} rev-parse --show-toplevel WORKING_DIRECTORY ${SOURCE_DIR}
       OUTPUT_VARIABLE root OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
     file(REAL_PATH "${SOURCE_DIR}" source)
-    if(root STREQUAL source)  # not some other repository into which this tree was unpacked
+    if(root STREQUAL source)  # the tree may have been unpacked inside another repository
       execute_process(
         COMMAND ${GIT} --no-optional-locks describe --always --dirty --abbrev=12 --exclude=*
         WORKING_DIRECTORY ${SOURCE_DIR} OUTPUT_VARIABLE described OUTPUT_STRIP_TRAILING_WHITESPACE

@@ -1,5 +1,6 @@
-# Finds nvcc: $CUDACXX, then PATH, then the toolkit's usual place. COHORT_CUDA defaults to whether it works; in another project, to
-# whether that project has enabled CUDA, because a language has to be enabled where all that is linked can see it.
+# Finds nvcc: $CUDACXX, then PATH, then the toolkit's usual folder. COHORT_CUDA is on by default if nvcc works. Inside another
+# project, it is on if that project has enabled CUDA, because a language has to be enabled in a scope that contains all linked
+# targets.
 if(COHORT_CUDA OR (PROJECT_IS_TOP_LEVEL AND NOT DEFINED COHORT_CUDA))
   if(NOT DEFINED CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
     find_program(COHORT_NVCC nvcc HINTS ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin)
@@ -26,7 +27,8 @@ if(COHORT_CUDA)
   endif()
   # Apps, tests and benchmarks have many kernels, which are not part of the library. Compile them for one architecture.
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-    set(CMAKE_CUDA_ARCHITECTURES 80-real 90)  # code for both, and PTX of the newer one for later devices
+    # Machine code for both, and PTX of the newer one for later devices.
+    set(CMAKE_CUDA_ARCHITECTURES 80-real 90)
     set(app_architectures 90)
   else()
     set(app_architectures ${CMAKE_CUDA_ARCHITECTURES})
@@ -54,7 +56,8 @@ endif()
 function(cohort_app_kernels target)
   set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${app_architectures}")
   if(NOT COHORT_CUDA_RUNS)
-    set(CMAKE_CUDA_FLAGS_RELEASE "-O0 -DNDEBUG" PARENT_SCOPE)  # for host code; nvcc warns if -O appears twice
+    # Applies to host code; nvcc warns if -O appears twice.
+    set(CMAKE_CUDA_FLAGS_RELEASE "-O0 -DNDEBUG" PARENT_SCOPE)
     target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Xcicc -O0>")
   endif()
 endfunction()

@@ -1,5 +1,5 @@
-# Finds an MPI: libopenmpi-dev or libmpich-dev. COHORT_MPI defaults to whether there is one. Of several, CMake's hints choose:
-# -DMPI_CXX_COMPILER=mpicxx.mpich -DMPIEXEC_EXECUTABLE=mpiexec.mpich, as the preset "mpich" does.
+# Finds an MPI: libopenmpi-dev or libmpich-dev. COHORT_MPI is on by default if one is found. If there are several, choose one
+# with CMake's hints, as the preset "mpich" does: -DMPI_CXX_COMPILER=mpicxx.mpich -DMPIEXEC_EXECUTABLE=mpiexec.mpich
 find_package(MPI QUIET COMPONENTS CXX)
 option(COHORT_MPI "Build the engine for several ranks by MPI" ${MPI_CXX_FOUND})
 if(COHORT_MPI AND NOT MPI_CXX_FOUND)

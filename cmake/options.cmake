@@ -7,7 +7,8 @@ function(cohort_shared)
   endforeach()
 endfunction()
 
-# cohort_options: how our own code is compiled. Linked PRIVATE, so it never reaches a user of the library.
+# cohort_options: the options for compiling cohort's own code. Targets link it PRIVATE, so the options
+# never reach a user of the library.
 add_library(cohort_options INTERFACE)
 
 target_compile_options(cohort_options INTERFACE

@@ -72,8 +72,8 @@ if(TARGET cohort_c)
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 
-# `make package`: all of the above, and what other folders install, as a tarball that can be unpacked anywhere, and on Debian as
-# a package.
+# `make package`: packs everything above, and everything that other folders install, into a tarball that can be unpacked
+# anywhere, and on Debian also into a Debian package.
 set(CPACK_GENERATOR TGZ)
 find_program(DPKG_SHLIBDEPS dpkg-shlibdeps)
 mark_as_advanced(DPKG_SHLIBDEPS)
@@ -89,10 +89,10 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
   "A library, tool and compiler for long-running parallel kernels that lend some of their CPU cores or GPU SMs to urgent work and get them back.")
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # of the programs
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # finds the packages of the libraries that programs link
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
-# What no program links: packages that users of the static libraries link, and headers that cohortc reads. An engine's own packages
-# are suggested only, because find_package leaves out an engine whose packages are missing.
+# Dependencies that no program links: packages that users of the static libraries link, and headers that cohortc reads. An engine's
+# own packages are only suggested, because find_package leaves out an engine whose packages are missing.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS libboost-context-dev zlib1g-dev)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS g++ pkgconf)  # g++ also compiles the kernels of the dialect
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS cmake)

@@ -10,7 +10,7 @@
 #include <vector>
 
 using namespace std::chrono_literals;
-constexpr auto relaxed = std::memory_order_relaxed;  // locks and wait() order the rest
+constexpr auto relaxed = std::memory_order_relaxed;  // the locks and wait() order everything else
 
 struct Range {
   std::uint64_t first, last;
@@ -51,9 +51,11 @@ struct Collatz {
   template <class Group>
   void run(Group& group, cohort::Nothing state) const {
     while (left->load(relaxed) > 0) {
-      if (group.offer(state)) return;  // taken away; this group holds no range, and its queue stays
+      // This group was removed; it holds no range, and its queue stays.
+      if (group.offer(state)) return;
       std::optional<Range> range;
-      for (std::uint32_t i = 0; i < group.max_groups() && !range; ++i) {  // its own queue first
+      // Starts with its own queue.
+      for (std::uint32_t i = 0; i < group.max_groups() && !range; ++i) {
         range = queues[(group.group_id() + i) % group.max_groups()].pop();
       }
       if (!range) continue;

@@ -24,7 +24,7 @@ struct Circle {
     std::uint32_t mine = 0;
     for (const std::size_t i : group.stride(48))
       mine += line(state.y + static_cast<std::int64_t>(i));
-    points->fetch_add(mine, std::memory_order_relaxed);  // read after wait()
+    points->fetch_add(mine, std::memory_order_relaxed);  // the host reads it after wait()
     state.y += 48;
     return state.y <= radius ? cohort::Next::again : cohort::Next::halt;
   }

@@ -10,7 +10,7 @@ using Walkers = std::vector<std::uint64_t>;
 
 /// Random walkers (xorshift). Each makes 64 moves per step.
 struct Walk {
-  static constexpr const char* name = "example-walk";  // identifies the file
+  static constexpr const char* name = "example-walk";  // identifies checkpoints of this kernel
   struct State {
     std::uint32_t step = 0;
   };
@@ -56,7 +56,7 @@ int main() {
     std::cout << "after " << job.report().run_time / 1ms << " ms: ";
     std::cout << cohort::to_string(status) << '\n';
     if (status == cohort::Status::finished)
-      return 0;  // the job was faster: there is nothing to save
+      return 0;  // the job has already finished: there is nothing to save
     job.checkpoint(file);
   }
   std::cout << "the checkpoint has " << std::filesystem::file_size(file) << " bytes\n";

@@ -21,7 +21,7 @@ struct MergeSort {
   enum class Phase : std::uint8_t { make, sort, merge };
   struct State {
     Phase phase = Phase::make;
-    std::size_t width = 1;  // blocks in a sorted run
+    std::size_t width = 1;  // number of blocks in a sorted run
   };
 
   std::uint32_t* keys;
@@ -29,7 +29,7 @@ struct MergeSort {
 
   template <class Group>
   COHORT_FN cohort::Next step(Group& group, State& state) const {
-    switch (state.phase) {  // calls only: each phase is a function of its own
+    switch (state.phase) {  // each phase is a function of its own
       case Phase::make: return make(group, state);
       case Phase::sort: return sort(group, state);
       case Phase::merge: return merge(group, state);

@@ -7,11 +7,11 @@
 #include <vector>
 
 constexpr std::uint32_t arcs = 16;
-constexpr std::size_t length = 100;  // cells of a shard
+constexpr std::size_t length = 100;  // number of cells in a shard
 constexpr std::uint32_t steps = 200;
 
 struct Heat {
-  struct Part {  // a shard: what moves to another rank, and what a checkpoint holds
+  struct Part {  // a shard: the data that moves to another rank and into a checkpoint
     std::vector<double> cells;
     double before = 0;  // the cells next to this arc
     double after = 0;
@@ -34,7 +34,7 @@ struct Heat {
     std::uint32_t step = 0;
   };
 
-  cohort::Shards<Part> parts;  // set by the engine, as the next two
+  cohort::Shards<Part> parts;  // the engine sets this member and the next two
   cohort::Inbox<Message> in;
   cohort::Outbox<Message> out;
 
@@ -87,18 +87,18 @@ int main() {
   cohort::mpi::Engine engine{local};
   const auto job = engine.launch(Heat{}, {.shards = arcs});
   const auto report = job->run([&](const std::vector<std::uint32_t>& owners) {
-    std::vector<Heat::Part> parts;  // of the shards on this rank; the first one is hot
+    std::vector<Heat::Part> parts;  // the shards of this rank; the first one is hot
     for (std::uint32_t shard = 0; shard < arcs; ++shard) {
       if (owners[shard] != engine.network().rank()) continue;
       parts.push_back({.cells = std::vector<double>(length, shard == 0 ? 1.0 : 0.0)});
     }
     return parts;
   });
-  double sum = 0;  // on this rank
+  double sum = 0;  // sum on this rank
   job->for_parts([&](std::uint32_t, const Heat::Part& part) {
     for (const double cell : part.cells) sum += cell;
   });
-  sum = engine.network().vote({.sum = sum}).sum;  // on all
+  sum = engine.network().vote({.sum = sum}).sum;  // sum on all ranks
   if (engine.network().rank() == 0)
     std::cout << report.supersteps << " supersteps, heat " << sum << " of " << length << '\n';
   return std::abs(sum - length) < 1e-9 && report.supersteps == steps + 1 ? 0 : 1;

@@ -45,11 +45,11 @@ class SpecArguments {
   /// An option's value, a number with at most two digits after the point, in hundredths.
   [[nodiscard]] std::uint64_t hundredths(std::string_view name, std::uint64_t otherwise,
                                          std::uint64_t least, std::uint64_t most);
-  /// Call it after the last option was read: throws if there is another.
+  /// Throws if the spec has an option that was not read. Call it after the last option was read.
   void finish() const;
 
   [[noreturn]] void refuse(const std::string& why) const;
-  /// Throws if this machine has less memory than that.
+  /// Throws if this machine has less than `bytes` of memory.
   void needs_memory(double bytes) const;
 
  private:
@@ -59,7 +59,7 @@ class SpecArguments {
     bool known = false;
   };
 
-  /// The text of an option, which is known from then on; empty: it is not given.
+  /// The text of an option, empty if it is not given. Marks the option as known.
   [[nodiscard]] std::optional<std::string_view> value_of(std::string_view name);
   [[nodiscard]] std::uint64_t parse(std::string_view text, const std::string& what,
                                     std::uint64_t least, std::uint64_t most) const;

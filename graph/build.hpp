@@ -22,13 +22,13 @@ struct Edge {
 struct EdgeList {
   std::uint64_t nodes = 0;
   std::vector<Edge> edges;
-  std::vector<Weight> weights;  // parallel to edges; empty: unweighted
+  std::vector<Weight> weights;  // parallel to edges; empty if the graph is unweighted
 };
 
 /// The meaning of an edge in a list.
 enum class Edges {
-  directed,    ///< one direction only
-  undirected,  ///< both directions; a self loop counts once
+  directed,    ///< the edge exists only in this direction
+  undirected,  ///< the edge exists in both directions; a self loop counts once
 };
 
 /// The list as compressed rows. The edges of a node keep their order. Edges must refer to existing

@@ -67,7 +67,7 @@ class CsrView {
  private:
   const std::uint64_t* offsets_;
   const Node* targets_;
-  const Weight* weights_;  // null: unweighted
+  const Weight* weights_;  // null if the graph is unweighted
   Node num_nodes_;
 };
 
@@ -75,7 +75,7 @@ class CsrView {
 struct Csr {
   std::vector<std::uint64_t> offsets{0};
   std::vector<Node> targets;
-  std::vector<Weight> weights;  // parallel to targets; empty: unweighted
+  std::vector<Weight> weights;  // parallel to targets; empty if the graph is unweighted
 
   [[nodiscard]] Node num_nodes() const { return static_cast<Node>(offsets.size() - 1); }
   [[nodiscard]] std::uint64_t num_edges() const { return targets.size(); }

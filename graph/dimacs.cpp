@@ -11,7 +11,7 @@ namespace {
 
 struct Kind {
   std::string_view name;
-  char mark;  ///< the word in front of each edge; 0: none
+  char mark;  ///< the word before each edge; 0 if there is none
   Edges edges;
 };
 constexpr std::array kinds{

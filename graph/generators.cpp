@@ -140,13 +140,16 @@ Csr rmat(std::uint32_t scale, std::uint64_t seed, std::uint32_t factor, const Rm
 
 Csr power_law(Node nodes, std::uint32_t exponent, std::uint32_t factor, std::uint64_t seed) {
   if (nodes < 2) return empty(nodes);
-  const std::uint64_t copies = (std::uint64_t{100} << 32U) / (exponent - 100);  // of 2^32
+  // As a fraction of 2^32.
+  const std::uint64_t copies = (std::uint64_t{100} << 32U) / (exponent - 100);
   const std::vector<Node> names = shuffled(nodes, seed);
   Random random{seed, Stream::choices};
-  std::vector<Node> chosen(std::size_t{nodes - 1} * factor);  // by node, beginning with node 1
+  // For each node, beginning with node 1.
+  std::vector<Node> chosen(std::size_t{nodes - 1} * factor);
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     const auto node = static_cast<Node>(i / factor + 1);
-    const std::uint64_t earlier = std::uint64_t{node - 1} * factor;  // edges of earlier nodes
+    // Number of edges of earlier nodes.
+    const std::uint64_t earlier = std::uint64_t{node - 1} * factor;
     const bool copy = earlier > 0 && random.next() >> 32U < copies;
     chosen[i] = copy ? chosen[random.next() % earlier] : random.below(node);
   }

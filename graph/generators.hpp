@@ -15,9 +15,9 @@ inline constexpr std::uint64_t default_seed = 1;
 /// `1 <= width * height < 2^32`.
 [[nodiscard]] Csr grid(Node width, Node height);
 
-/// How likely an edge of an R-MAT graph is in each quadrant of the matrix, in hundredths; the
-/// fourth gets what is left of 100. The defaults are those of Graph500. A larger `a` gives larger
-/// hubs.
+/// The probability, in hundredths, that an edge of an R-MAT graph falls into each quadrant of the
+/// matrix. The fourth quadrant gets the rest. The defaults are those of Graph500. A larger `a`
+/// gives larger hubs.
 struct RmatShares {
   std::uint32_t a = 57;
   std::uint32_t b = 19;
@@ -37,10 +37,11 @@ struct RmatShares {
                                            std::uint64_t begin, std::uint64_t end,
                                            const RmatShares& shares = {});
 
-/// Like a social network: the number of nodes of degree d falls as d^-exponent, where the exponent
-/// is given in hundredths, above 200. Nodes arrive one by one, and each draws `factor` neighbours
-/// among the earlier ones: by copying the choice of an earlier edge with a probability of 1 /
-/// (exponent - 1), or else any (Kumar et al., FOCS 2000). Renumbered and symmetrised as R-MAT is.
+/// A graph like a social network: the number of nodes of degree d falls as d^-exponent, where the
+/// exponent is given in hundredths, above 200. Nodes arrive one by one, and each draws `factor`
+/// neighbours among the earlier nodes. With a probability of 1 / (exponent - 1) it copies the
+/// choice of an earlier edge; otherwise it draws any node (Kumar et al., FOCS 2000). Renumbered and
+/// symmetrised like an R-MAT graph.
 [[nodiscard]] Csr power_law(Node nodes, std::uint32_t exponent = 250, std::uint32_t factor = 8,
                             std::uint64_t seed = default_seed);
 

@@ -71,7 +71,7 @@ Csr read_metis(Scanner& text) {
     read_node(text, header, static_cast<Node>(node++), graph);
     text.end_line();
   }
-  if (text.skip_comments("%")) text.end_line();  // end_line() fails: there is more text
+  if (text.skip_comments("%")) text.end_line();  // end_line() fails if there is more text
   if (graph.num_edges() != 2 * header.edges) {
     text.fail_at(header.line, "the header promised " + std::to_string(header.edges) +
                                   " edges, which are neighbours twice, but there are " +

@@ -16,38 +16,40 @@ WRAP = roster_word.constants()["wrap"]
 # The state of the group that holds an id.
 (X,  # no group holds the id
  T,  # has a ticket, waits for the check-in to close
- TC,  # as T, and closes the check-in
+ TC,  # like T, and closes the check-in
  R,  # runs
  J,  # admitted from the lobby, has not noticed yet
- U,  # counted by M; its box is claimed but has no id yet
- W,  # waits in a barrier: arrived (at the roster's generation) or released (from an earlier generation)
+ U,  # M counts it; its box is claimed, but it has no id yet
+ # Waits in a barrier; it has arrived (in the roster's generation) or been released (in an earlier
+ # one).
+ W,
  L,  # has completed the count: decides on M
  L2,  # has decided: is about to release
  G,  # has released: admits the groups that join
  Z,  # has returned
- F1,  # request_fork: holds the lock
- F2,  # has looked at the roster
- F3,  # has found departing == 0 after that look
- F4,  # has raised M: admits
+ F1,  # request_fork: has taken the lock
+ F2,  # has read the roster
+ F3,  # has found departing == 0 after reading the roster
+ F4,  # has raised M: admits the new groups
  KC,  # kill: claims the groups that rest below it
- KG,  # has claimed beyond a gap
- KD,  # has given those back
+ KG,  # has also claimed groups beyond a gap
+ KD,  # has given the groups beyond the gap back
  KX,  # has counted the claimed groups in `departing`: is about to swap
  KS,  # has stored `settled` for the barrier that it is about to release
  KB,  # the swap failed: undoes the claims
  B1,  # rests: has set its bit
  B2,  # found its bit cleared: waits for the claiming group's decision
- B3,  # only with the bug rest_unchecked: has seen its bit set again
+ B3,  # only with the bug rest_unchecked: has seen that its bit is set again
  ) = range(24)
 FORKING = (F1, F2, F3, F4)
 KILLING = (KC, KG, KD, KX, KS, KB)
-COUNTED = (KX, KS)  # killers whose claims are in `departing`
+COUNTED = (KX, KS)  # states of killers whose claims are counted in `departing`
 RESTING = (B1, B2, B3)
 # In these states a group acts as a member of the job.
 ACTING = (R, J, L, L2, G, Z) + FORKING + KILLING
 
-SCALARS = {  # name: Python type
-    "N": int, "quorum": int, "steady": bool, "deadline": bool,  # constant
+SCALARS = {  # name of each scalar, and its Python type
+    "N": int, "quorum": int, "steady": bool, "deadline": bool,  # constants
     "M": int, "arrived": int, "gen": int, "gather": bool, "drain": bool, "fault": bool,  # the roster
     "tickets": int, "no_more": bool, "departing": int, "settled": int,  # other shared words
     "claimed": int,  # boxes in Seat::claimed
@@ -60,12 +62,12 @@ SCALARS = {  # name: Python type
     "released_M": int,  # ghost: M as of the last release or the check-in
 }
 FUNCTIONS = {
-    "pc": int, "at": int,  # `at`: Member::gen
+    "pc": int, "at": int,  # Member::gen of this id
     "view": int,  # Member::active
-    "top": int,  # of a killer: it has claimed the ids from this one up to its own
-    "seen": int,  # of a killer: `arrived` when it last looked at the roster; -1: that was draining
+    "top": int,  # for a killer: it has claimed the ids from this one up to its own
+    "seen": int,  # for a killer: `arrived` when it last read the roster; -1 if a group had returned
     "owner": int,  # ghost: the killer that has cleared this id's resting bit and has not decided yet; -1: none
-    "resting": bool,  # the bitmap
+    "resting": bool,  # the bit in `resting`
     "counted": bool,  # ghost: this id is counted in `departing`
 }
 
@@ -91,7 +93,7 @@ class Step:
     guards_all: list = field(default_factory=list)
     ranges: list = field(default_factory=list)
     bounds: list = field(default_factory=list)
-    arrives: object = None  # the id that arrives in this step
+    arrives: object = None  # the id of the group that arrives in this step
 
 
 def put(function, at, value):

@@ -22,7 +22,8 @@ def constants():
         expression = re.sub(r"\b(\d+)U\b", r"\1", expression)
         if not re.fullmatch(r"[\w\s()<>+-]+", expression):
             raise ValueError(f"{HEADER.name}: {name} = {expression}: not understood")
-        values[name] = eval(expression, {"__builtins__": {}}, values)  # numbers, names, shifts, sums
+        # The expression has numbers, names, shifts and sums.
+        values[name] = eval(expression, {"__builtins__": {}}, values)
     return values
 
 

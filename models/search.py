@@ -24,7 +24,7 @@ def state_of(key):
 
 def key_of(state):
     """A key that distinguishes states. Omits local values that no group will read any more."""
-    ids = range(-1, state.N + 1)  # one id more at each end, so that an id out of range is detected
+    ids = range(-1, state.N + 1)  # one extra id at each end, so that an id out of range is detected
     values = {name: [getattr(state, name)(j) for j in ids] for name in FUNCTIONS}
     assert values["pc"][0] == protocol.X
     for j in ids:

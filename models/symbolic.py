@@ -99,7 +99,7 @@ class Counts:
         for k in range(2):
             pair = self.sizes[k], self.sets[k], after.sizes[k], after.sets[k]
             self.facts.append(counting.ChangeAt(*pair, at))
-        for low, high in ranges:  # only ranges of groups that leave
+        for low, high in ranges:  # only groups with consecutive ids leave
             self.facts.append(counting.ChangeBetween(*pair, low, high))
             self.facts.append(counting.ChangeBetween(*pair[2:], *pair[:2], low, high))
 

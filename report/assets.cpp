@@ -1,7 +1,7 @@
 #include "report/assets.hpp"
 
-// Hidden, so that no shared library exports them. The assembler includes the files; CMake makes
-// this source depend on them.
+// The symbols are hidden, so that no shared library exports them. The assembler includes the files,
+// and CMake makes this source depend on them.
 #define COHORT_ASSET(name, file)                                                                  \
   asm(".section .rodata\n.balign 16\n.global cohort_asset_" #name "\n.hidden cohort_asset_" #name \
       "\ncohort_asset_" #name ":\n.incbin \"" file "\"\n.global cohort_asset_" #name              \

@@ -24,7 +24,8 @@ std::string page_of(std::string data) {
     data.replace(at, 1, "\\u003c");
 
   std::string page{report::page()};
-  fill(page, "@SCRIPT@", script());  // from the end: inserted text may look like a mark
+  // From the end, because inserted text may contain the next mark.
+  fill(page, "@SCRIPT@", script());
   fill(page, "@D3@", d3());
   fill(page, "@DATA@", data);
   fill(page, "@STYLE@", style());

@@ -78,7 +78,7 @@ Json collect(const fs::path& folder, std::string_view engine) {
     const fs::path file = folder / bench::multitask_file(engine, fixed_duration);
     if (!fs::exists(file, ignored)) continue;
     std::vector<Json> lines = bench::read_lines(file);
-    if (lines.empty()) continue;  // interrupted before the first sample
+    if (lines.empty()) continue;  // the run was interrupted before the first sample
     const Json header = lines.front();
     lines.erase(lines.begin());
     try {

@@ -7,7 +7,7 @@
 
 namespace cohort::report {
 
-/// The page's data, as JSON, from folders of results. Throws Error{bad_options} for a folder
+/// Collects the page's data as JSON from folders of results. Throws Error{bad_options} for a folder
 /// without results, Error{bad_file} for results that cannot be read.
 [[nodiscard]] std::string data_of(std::span<const std::filesystem::path> folders);
 

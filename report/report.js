@@ -25,7 +25,7 @@ const ms = ns => ns == null ? '–' : ns >= 99.5e8 ? withUnit(ns / 1e9, 's') : n
 const times = x => x == null ? '–' : d3.format('.2f')(x) + '×';
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();
 
-// A bold title, the rest of its line, and further lines.
+// Shows a box with a bold title, the rest of its line, and further lines.
 function showTip(event, title, rest = '', lines = []) {
   tip.attr('hidden', null).text('').append('b').text(title);
   tip.append('span').text(rest);
@@ -37,14 +37,14 @@ function showTip(event, title, rest = '', lines = []) {
 }
 const hideTip = () => tip.attr('hidden', '');
 
-// Of a record that was measured on a busy machine.
+// Warns if the record was measured on a busy machine.
 function warn(to, record) {
   if (record.warning) to.append('p').attr('class', 'note strong').text(record.warning);
 }
 
-const busy = '⚠';  // marks figures of a busy machine
+const busy = '⚠';  // marks figures that were measured on a busy machine
 
-// The sections of a page, for its contents: a figure, and what it is.
+// The sections of a page, for its contents: each has a title and a description.
 let contents = [], usual = '';  // and the page's processor
 
 function section(title, words, id, record, headline) {
@@ -89,7 +89,7 @@ function table(to, head, rows, paperColumns = []) {
     });
   };
   fill(head, rows, (row, column) => paperColumns.includes(column));
-  // On a phone, few rows that are too long become columns.
+  // On a phone, a table with few but long rows is turned by 90 degrees.
   const {scrollWidth, clientWidth} = frame.node();
   if (scrollWidth > clientWidth + 1 && rows.length <= 4) {
     const turn = i => [head[i], ...rows.map(line => line[i] == null ? '' : line[i])];
@@ -106,7 +106,7 @@ function caption(figure, title, sub) {
 
 function chart(to, {title, sub, width = 420, height = 260, series, xs, y, format, goals: goalLines = [], points = []}) {
   const f = to.append('figure');
-  width = Math.min(width, f.node().clientWidth || width);  // on a phone letters keep their size
+  width = Math.min(width, f.node().clientWidth || width);  // on a phone, letters keep their size
   caption(f, title, sub);
   const margin = {top: 8, right: 64, bottom: 40, left: 50};
   const svg = f.append('svg').attr('viewBox', `0 0 ${width} ${height}`).attr('role', 'img').attr('aria-label', title);
@@ -158,7 +158,8 @@ function chart(to, {title, sub, width = 420, height = 260, series, xs, y, format
 
 // ---- a figure for each row and column, by shades of one colour
 
-// Breaks a text between words into lines of at most `letters`, where that is possible.
+// Breaks a text between words into lines. A line has at most `letters` letters unless a single word
+// is longer.
 function inLines(text, letters) {
   return text.split(' ').reduce((lines, word) => {
     const last = lines[lines.length - 1];
@@ -332,7 +333,8 @@ function timeline(to, t) {
   function stop() { if (timer) timer.stop(); timer = null; play.text('▶ Play').attr('aria-pressed', false); }
   play.on('click', () => {
     if (timer) { stop(); return; }
-    // A task and its surroundings fill the window; time runs about 40 times slower than it did.
+    // At first the window shows one task and its surroundings; time runs about 40 times slower than
+    // in reality.
     const span = Math.min(t.end, 60e3);
     const scale = t.end / span;
     const begin = cursor === null || cursor >= t.end ? 0 : cursor;
@@ -409,7 +411,7 @@ function show(set) {
   tiles.filter(c => c.record.warning).append('span').attr('class', 'note strong').text(c => `${busy} ${c.record.warning.split(':')[0]}`);
 }
 
-// A machine's page and a section of it, in the address.
+// The address of a machine's page, and of a section in it.
 const placeOf = (set, id) => encodeURIComponent(set.name) + '/' + id;
 
 function aboutRecord(record) {
@@ -589,7 +591,8 @@ function sizing(z) {
       ms(c.P_ns), paper.sizing[c.class][1] + ' ms', d3.format('.1f')(c.X_s) + ' s']), [4, 6]);
 }
 
-// The cost of cooperation: geometric mean, worst, and whose. On a GPU by the device's clock, next to plain CUDA.
+// Summarises the cost of cooperation: geometric mean and worst case. GPU times are by the device's
+// clock, compared with plain CUDA.
 function costs(record) {
   const u = record.summary, c = u.culprits || {};
   if (u.device) return {all: u.device, barrier: u.device_barrier, stealing: u.device_work_stealing};
@@ -692,7 +695,7 @@ function background(record) {
   }
 }
 
-// Ways of sharing that stored records have and that cohort no longer has.
+// Ways of sharing that appear in stored records but no longer exist in cohort.
 const removed = /resident/;
 
 function sharing(record) {
@@ -754,7 +757,7 @@ function sideBySide() {
   d3.select('#machine').text('Results of several machines or engines');
   d3.select('#notes').text('');
   let warned = false;
-  // A row from one kind of record; a record of a busy machine has a mark.
+  // Makes a row from one kind of record. Figures of a busy machine get a mark.
   const row = (words, kind, of, stated) => {
     const cells = data.sets.map(set => {
       let text;
@@ -790,7 +793,7 @@ function sideBySide() {
   table(s, ['', 'paper', ...data.sets.map(set => set.name)], rows, [1]);
 }
 
-// Any record of the harness: contenders side by side.
+// Shows any record of the harness: contenders side by side.
 const titles = {
   barrier: ['Barriers and offers', 'With no request pending, next to other implementations. Medians; tooltips have the whole range.'],
   gather: ['Gather time by kill order', 'Requests for workers of a kernel that steals work, by the length T of its tasks. Medians; a stronger colour is a longer time. Tooltips have the 99th percentiles.'],
@@ -822,7 +825,7 @@ function measurements(name, record) {
   }
 }
 
-// Measurements of the same contenders, a row each.
+// Shows several measurements of the same contenders, one per row.
 function contendersMap(to, list) {
   const all = list.flatMap(m => m.contenders.map(c => c.p50));
   const columns = list[0].contenders.map((c, i) => {

@@ -40,7 +40,7 @@ class ResizeHold final : public Tracer {
   [[nodiscard]] bool reached() const { return reached_; }
 
  private:
-  static constexpr std::int64_t first_delay = 20'000;  // nanoseconds
+  static constexpr std::int64_t first_delay = 20'000;  // in nanoseconds
 
   std::uint32_t first_point_;
   std::atomic<std::uint32_t> points_{0};

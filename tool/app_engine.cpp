@@ -117,7 +117,7 @@ std::uint32_t AppEngine::default_groups([[maybe_unused]] const apps::Ready& app,
 #ifdef COHORT_WITH_CUDA_APPS
   const bool on_cuda = engine_.visit(
       []<class Engine>(const Engine& /*engine*/) { return std::is_same_v<Engine, cuda::Engine>; });
-  if (on_cuda && !dialect_ && whole_)  // else blocks are spread over all SMs
+  if (on_cuda && !dialect_ && whole_)  // otherwise blocks are spread over all SMs
     return capacity() * apps::groups_on_sm(app.threads_per_sm, local_size, capacity());
 #endif
   return capacity();

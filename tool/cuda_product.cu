@@ -36,8 +36,8 @@ __global__ void expect(const float* left, const float* right, float* product, st
 }
 
 struct Tally {
-  std::uint32_t done = 0;   // elements
-  std::uint32_t wrong = 0;  // elements that differ from the reference
+  std::uint32_t done = 0;   // number of computed elements
+  std::uint32_t wrong = 0;  // number of elements that differ from the reference
 };
 
 struct Multiply {

@@ -69,7 +69,7 @@ void Load::serve_all(const std::stop_token& stop) {
                       .beside = beside,
                       .groups = served.report.groups});
     wrong_ += served.right ? 0 : 1;
-    due = std::max(due + period_, now());  // late: the next is due at once
+    due = std::max(due + period_, now());  // if this task was late, the next one is due at once
     if (resting_) stand();
   }
 }

@@ -39,7 +39,8 @@ inline constexpr std::array load_classes{
 /// Shares of the machine: the paper's four, and the whole machine, which suspends the job.
 inline constexpr std::array<std::string_view, 5> share_names{"one", "quarter", "half",
                                                              "all-but-one", "all"};
-/// The engine chooses one of these for each task, see TaskOptions::kind.
+/// The share with which the engine chooses the number of groups of each task, see
+/// TaskOptions::kind.
 inline constexpr std::string_view hybrid_share = "hybrid";
 
 /// The number of groups for `share`: one of the names above, or a number from 1 to `capacity`.
@@ -49,9 +50,9 @@ inline constexpr std::string_view hybrid_share = "hybrid";
 /// Times of one task, in nanoseconds.
 struct TaskSample {
   std::uint64_t start = 0;   ///< start of its execution, on the clock of the load
-  std::uint64_t gather = 0;  ///< from the request until all its groups are available
-  std::uint64_t run = 0;     ///< from then until it was done
-  bool beside = true;        ///< a job was running at the request
+  std::uint64_t gather = 0;  ///< time from the request until all its groups were available
+  std::uint64_t run = 0;     ///< time from then until it was done
+  bool beside = true;        ///< whether a job was running at the request
   std::uint32_t groups = 0;
 };
 
@@ -70,7 +71,7 @@ class Load {
   struct Served {
     TaskReport report;
     std::uint64_t ended = cpu::now();
-    bool right = false;  ///< the result was correct
+    bool right = false;  ///< whether the result was correct
   };
 
   /// Without tasks: jobs are only timed.
@@ -121,10 +122,10 @@ class Load {
   std::vector<TaskSample> tasks_;
   std::uint64_t wrong_ = 0;
 
-  std::jthread thread_;  // last: it uses all of the above
+  std::jthread thread_;  // last member: the thread uses all of the above
 };
 
-/// Sum of the lengths.
+/// Total length of the spans.
 [[nodiscard]] double length(const std::vector<Span>& spans);
 [[nodiscard]] double mean_length(const std::vector<Span>& spans);
 /// Intervals between the starts of successive tasks. Skips overlapping tasks, which samples of an

@@ -36,10 +36,12 @@ OtherPrograms::Sample OtherPrograms::now() {
     std::istringstream words{line};
     std::string name;
     words >> name;
-    if (name.size() < 4 || !name.starts_with("cpu")) continue;  // "cpu" alone is the sum
+    // The line "cpu" without a number is the sum.
+    if (name.size() < 4 || !name.starts_with("cpu")) continue;
     if (!CPU_ISSET(std::stoul(name.substr(3)), &usable)) continue;
     sample.cpus += 1;
-    // proc(5): user, nice, system, idle, iowait, irq, softirq, steal; then guests, which are users.
+    // The columns of proc(5) are user, nice, system, idle, iowait, irq, softirq, steal. Then come
+    // guests, which are already counted as user.
     double ticks = 0;
     for (int column = 0; column < 8 && words >> ticks; ++column) {
       const bool idle = column == 3 || column == 4;

@@ -10,8 +10,8 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// The same small whole numbers each time. Sums of their products fit the 24 bits of a float's
-/// mantissa.
+/// Small whole numbers that are the same each time. Sums of their products fit the 24 bits of a
+/// float's mantissa.
 std::vector<float> numbers(std::size_t count, std::uint32_t seed) {
   std::vector<float> result(count);
   for (float& each : result) {

@@ -1,4 +1,4 @@
-// Origin of every figure (machine, commit, time), and files that readers never see half written.
+// Provenance of every figure (machine, commit, time), and files that are never seen half written.
 #pragma once
 
 #include <filesystem>

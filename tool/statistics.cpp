@@ -24,7 +24,7 @@ double geometric_mean(const std::vector<double>& values) {
 }
 
 std::string three_digits(double value) {
-  // Rounded first: 9.996 is 10.0.
+  // Round before counting digits: 9.996 becomes 10.0.
   std::ostringstream rounded;
   rounded << std::scientific << std::setprecision(2) << value;
   const std::string text = rounded.str();

@@ -159,7 +159,7 @@ std::string Timeline::to_trace_events() const {
     lines.describe("thread_sort_index", lane_of(unit), {{"sort_index", unit}});
   }
 
-  std::map<std::uint32_t, Stay> stays;  // by unit
+  std::map<std::uint32_t, Stay> stays;  // indexed by unit
   std::vector<std::uint32_t> inside(tracks_.size(), 0);
   std::vector<std::size_t> colour_of(tracks_.size(), 0);
   std::size_t jobs = 0;
@@ -273,7 +273,7 @@ nlohmann::ordered_json report_timeline(const nlohmann::ordered_json& trace) {
               {"slices", Json::array()},
               {"sizes", Json::array()},
               {"gathers", Json::array()},
-              {"unit", "unit"},  // what a lane is
+              {"unit", "unit"},  // the meaning of a lane
               {"end", 0.0},
               {"job", -1},
               {"task", -1}};

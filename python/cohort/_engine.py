@@ -95,7 +95,7 @@ class _JobState:
     """A job's handle, and what the job uses."""
 
     def __init__(self, keeps: Any) -> None:
-        self.handle = _library.Handle()  # null until it has been launched
+        self.handle = _library.Handle()  # null until the kernel has been launched
         self.keeps = keeps
 
     def status(self) -> Status:
@@ -118,7 +118,8 @@ class Job:
         self._engine = engine
         self._state = _JobState(keeps)
         self._timeline = timeline
-        engine._uses(self._state)  # first: an exception by a signal may come as soon as the job runs
+        # Before the wait, because a signal may raise an exception as soon as the job runs.
+        engine._uses(self._state)
         try:
             _library.call(function, *arguments, ctypes.byref(self._state.handle))
         except BaseException:
@@ -199,7 +200,8 @@ class Job:
         def wrong() -> str:
             right = ctypes.c_int32()
             _library.call("job_verify", self._handle, ctypes.byref(right))
-            return "" if right.value else _library.message() or "the result is wrong"  # the message is this thread's
+            # The message belongs to this thread.
+            return "" if right.value else _library.message() or "the result is wrong"
 
         if why := _library.interruptible(wrong):
             raise Error(why)
@@ -215,10 +217,11 @@ class Job:
 class Task:
     """A submitted function."""
 
-    _all: "dict[int, Task]" = {}  # those that may still be called, by number
+    _all: "dict[int, Task]" = {}  # tasks whose functions may still be called, by number
     _made = 0
-    _lock = threading.RLock()  # the collector of garbage may close an engine while it is held
-    running: "dict[int, int]" = {}  # threads in functions of tasks, with how many
+    # Reentrant, because the garbage collector may close an engine while this thread holds it.
+    _lock = threading.RLock()
+    running: "dict[int, int]" = {}  # for each thread that runs functions of tasks: how many it runs
 
     def __init__(self, engine: "Engine", function: Callable[..., Any], groups: int) -> None:
         self._engine = engine
@@ -299,7 +302,9 @@ class Engine:
 
     kind = ""
 
-    _open: "dict[int, Any]" = {}  # handles of engines that have not been closed, in order, with what jobs of dropped ones use
+    # Handles of engines that are not closed, in order; each with the objects that jobs of dropped
+    # engines still use.
+    _open: "dict[int, Any]" = {}
     _exiting = False
 
     def __init__(self, options: _library.EngineOptions) -> None:
@@ -394,7 +399,8 @@ class Engine:
         self.close()
 
     def __del__(self) -> None:
-        # What still runs is cancelled, and has its memory until it has ended; the exit of the interpreter waits for it.
+        # Cancels everything that still runs. Its memory stays until it has ended; the interpreter waits for that when
+        # it exits.
         if getattr(self, "_closed", True):
             return
         if Engine._gone(_library.code("engine_close", self._handle, 0)):
@@ -403,8 +409,8 @@ class Engine:
             Engine._open[self._handle.value or 0] = self._states
 
 
-_GRACE = 2.0  # seconds that functions of tasks have to end by themselves when the interpreter exits
-_PATIENCE = 3.0  # more seconds, after an exception has been raised in them
+_GRACE = 2.0  # seconds in which functions of tasks can end by themselves when the interpreter exits
+_PATIENCE = 3.0  # additional seconds after an exception has been raised in them
 
 
 def _close_all() -> None:
@@ -418,7 +424,7 @@ def _close_all() -> None:
             try:
                 if not _close_at_exit(value, begun, interrupted):
                     break
-            except KeyboardInterrupt:  # what runs still uses memory of this interpreter
+            except KeyboardInterrupt:  # running jobs and tasks still use memory of this interpreter
                 pass
 
 
@@ -433,7 +439,7 @@ def _close_at_exit(value: int, begun: float, interrupted: "set[int]") -> bool:
     with Task._lock:
         threads = list(Task.running)
     if waited > _GRACE:
-        for other in list(Engine._open):  # a function may wait for work of another engine
+        for other in list(Engine._open):  # a function may be waiting for another engine's work
             _library.code("engine_close", _library.Handle(other), 0)
         for ident in threads:
             if ident not in interrupted:

@@ -16,7 +16,7 @@ from . import _errors
 Handle = ctypes.c_void_p
 TASK_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32)
 ABI = 1
-#: Waits of the main thread last this long at most, so that Ctrl-C is seen in between.
+# : The longest wait of the main thread, so that it notices Ctrl-C between two waits.
 SLICE = 0.05
 
 
@@ -183,7 +183,9 @@ def text(function: str, *arguments: Any) -> str:
 def wait(function: str, handle: Handle, timeout: Optional[float], *more: Any) -> int:
     """Calls a waiting function in slices. Returns its code, TIMED_OUT after `timeout` seconds."""
     if timeout is None and threading.get_ident() != threading.main_thread().ident:
-        return code(function, handle, -1, *more)  # Ctrl-C is not seen here; an endless wait of a task is refused if it cannot end
+        # Ctrl-C is not noticed here; the library refuses an endless wait in a task that could not
+        # end.
+        return code(function, handle, -1, *more)
     end = None if timeout is None else time.monotonic() + max(timeout, 0)
     while True:
         left = SLICE if end is None else min(SLICE, max(end - time.monotonic(), 0))

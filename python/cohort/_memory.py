@@ -31,8 +31,8 @@ _api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 _api.PyCapsule_GetPointer.restype = ctypes.c_void_p
 
 _SIGNED, _UNSIGNED, _FLOATS = "bhilqn", "BHILQN", "efd"
-_CPU_DEVICES = (1, 3)  # of DLPack: CPU, and memory of the host that CUDA has pinned
-_CUDA_DEVICES = (2, 13)  # CUDA, and managed memory
+_CPU_DEVICES = (1, 3)  # device types of DLPack: the CPU, and host memory that CUDA has pinned
+_CUDA_DEVICES = (2, 13)  # device types of DLPack: CUDA, and managed memory
 
 
 def element_of_format(text: str, size: int) -> str:

@@ -47,7 +47,8 @@ def _run(engine: Engine, app: str, graph: Any, weighted: bool, settings: Mapping
     job = launch(engine, app, graph, settings=settings, **options)
     try:
         job.wait()
-    except BaseException:  # Ctrl-C: the caller has no handle to cancel the job with
+    # On Ctrl-C, because the caller has no handle with which to cancel the job.
+    except BaseException:
         job.cancel()
         raise
     return job.result()

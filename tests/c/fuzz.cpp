@@ -27,7 +27,7 @@ void work(void* user, std::uint32_t group, std::uint32_t groups) {
   static_cast<volatile std::uint32_t*>(user)[group % 64] = groups;
 }
 
-/// The handles of a kind that were made, closed ones too.
+/// All handles of a kind that were made, including closed ones.
 template <class Handle>
 class Handles {
  public:
@@ -138,7 +138,8 @@ class Caller {
     cohort_string_free(result);
   }
 
-  /// Adds what `make` made. Sometimes there is no room for the handle.
+  /// Calls `make` and adds the handle that it makes. Sometimes passes null in place of the handle's
+  /// address.
   template <class Handle, class Make>
   void add(Handles<Handle>& handles, Make make) {
     Handle* made = nullptr;
@@ -329,7 +330,7 @@ int main(int count, char** arguments) {
       });
     }
     for (std::thread& each : threads) each.join();
-    // Every engine that is still there can be closed.
+    // At the end it must be possible to close every engine that is left.
     std::mt19937 random{seed};
     for (int again = 0; again < 1000; ++again) {
       const cohort_code code = cohort_engine_close(world.engines.any(random), COHORT_FOREVER);

@@ -1,5 +1,5 @@
-// Traces, experiments and reports, tested by running the tool: what it writes, and what is left
-// after a failure.
+// Traces, experiments and reports, tested by running the tool: the files that it writes, and the
+// files that a failed run leaves behind.
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -26,8 +26,8 @@ void expect_valid(const json& trace) {
   ASSERT_TRUE(trace.is_object());
   ASSERT_TRUE(trace["traceEvents"].is_array());
   EXPECT_THAT((std::vector<std::string>{"ms", "ns"}), Contains(trace["displayTimeUnit"]));
-  std::map<json, json> open;                                     // open asynchronous events, by id
-  std::map<int, std::vector<std::pair<double, double>>> slices;  // by lane
+  std::map<json, json> open;  // indexed by id: open asynchronous events
+  std::map<int, std::vector<std::pair<double, double>>> slices;  // indexed by lane
   for (const json& event : trace["traceEvents"]) {
     SCOPED_TRACE(event.dump());
     ASSERT_TRUE(event["name"].is_string());
@@ -196,7 +196,7 @@ TEST_F(Tool, KeepsItsSamplesWhenTheDiskIsFull) {
   const std::string game = "bench preemption --quick --only game --capacity 8 --out " + folder;
   fs::create_directories(folder);
   std::ofstream{folder + "/timeline.trace.json"} << "{}";  // creating a new file would fail first
-  const Result full = cohort(game, "ulimit -f 8;");        // in blocks of 512 bytes
+  const Result full = cohort(game, "ulimit -f 8;");        // ulimit counts blocks of 512 bytes
   EXPECT_EQ(full.status, 2) << full.out;
   EXPECT_THAT(full.error, MatchesRegex("cohort: [^\n]*multitask.jsonl[^\n]*\n"));
   const std::string first = read(samples);

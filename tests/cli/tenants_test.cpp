@@ -34,7 +34,7 @@ class Process {
   ~Process() { kill(SIGKILL); }
 
   [[nodiscard]] pid_t id() const { return id_; }
-  /// Returns the status as a shell does.
+  /// Sends the signal and waits for the end. Returns the exit status as a shell does.
   int kill(int signal) {
     if (id_ > 0) ::kill(id_, signal);
     return wait();
@@ -50,7 +50,7 @@ class Process {
   pid_t id_;
 };
 
-/// The CPUs that a thread may use; none if it has ended.
+/// The CPUs that a thread may use; empty if the thread has ended.
 std::vector<int> cpus_of(pid_t thread) {
   cpu_set_t mask;
   CPU_ZERO(&mask);
@@ -83,7 +83,7 @@ class Tenants : public Tool {
   }
   void end_engine() { engine_.reset(); }
 
-  /// With a limit on its time.
+  /// Runs the tool with a limit on its time.
   [[nodiscard]] Result tool(const std::string& arguments) const {
     return cohort(arguments, "timeout -s KILL 60");
   }
@@ -210,7 +210,7 @@ TEST_F(Tenants, AreShownWithTheirEngine) {
   Process command{lease("-- sleep 1000")};
   until([&] { return granted() == 1; });
   Result shown;
-  until([&] {  // a moment between two runs has no job
+  until([&] {  // between two runs of the job, there is no job for a moment
     shown = tool("top night --once");
     return shown.out.find("  job ") != std::string::npos;
   });
@@ -236,7 +236,7 @@ TEST_F(Tenants, AreThrottledWithTheirEngineFromOutside) {
   until([&] { return engines()[0]["jobs"].size() == 1 && engines()[0]["jobs"][0]["groups"] > 1; });
 }
 
-/// What the server answers to these bytes; until it closes the connection.
+/// The server's answer to these bytes, up to the end of the connection.
 std::string asked(std::uint16_t port, const std::string& request) {
   const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
@@ -267,10 +267,12 @@ TEST_F(Tenants, AreServedToPrometheusWhateverElseIsAsked) {
   EXPECT_THAT(asked(port, "GET /metrics\r\n\r\n"), HasSubstr("400 "));
   EXPECT_THAT(asked(port, std::string("\0\r\n \n\n", 7)), HasSubstr("400 "));
   EXPECT_THAT(asked(port, "\n\n"), HasSubstr("400 "));
-  asked(port, std::string(100'000, 'x'));           // closed, perhaps before all is read
-  EXPECT_THAT(asked(port, "GET /met"), IsEmpty());  // closed after a while
+  // The server closes the connection, perhaps before it has read everything.
+  asked(port, std::string(100'000, 'x'));
+  // The server closes the connection after a while.
+  EXPECT_THAT(asked(port, "GET /met"), IsEmpty());
   std::string page;
-  until([&] {  // a moment between two runs has no job
+  until([&] {  // between two runs of the job, there is no job for a moment
     page = asked(port, "GET /metrics?x HTTP/1.1\r\nHost: a\r\n\r\n");
     return page.find("cohort_job_groups{") != std::string::npos;
   });

@@ -1,4 +1,4 @@
-// Runs the tool as users do, through a shell. Records its output, files and exit status.
+// Runs the tool through a shell, as users do. Records its output, its files and its exit status.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -89,8 +89,8 @@ class Tool : public testing::Test {
             read(errors)};
   }
 
-  /// For bad input: checks for status 2, nothing on stdout, and one line on stderr. Returns that
-  /// line.
+  /// Runs the tool with bad input. Checks for status 2, nothing on stdout, and one line on stderr.
+  /// Returns that line.
   [[nodiscard]] std::string refused(const std::string& arguments) const {
     const Result result = cohort(arguments);
     EXPECT_EQ(result.status, 2) << arguments << "\n" << result.error;

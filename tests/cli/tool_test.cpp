@@ -89,7 +89,8 @@ TEST_F(Tool, RunsAndVerifiesAnAppWhileGroupsComeAndGo) {
     run.append(" --resize random:1 --input grid:10x");
     int joins = 0;
     int leaves = 0;
-    for (int length = 30000; joins == 0 || leaves == 0; length *= 2) {  // the run may end too soon
+    // Repeats with longer runs: a short one may end too soon.
+    for (int length = 30000; joins == 0 || leaves == 0; length *= 2) {
       const Result result = cohort("run bfs" + run + std::to_string(length));
       ASSERT_EQ(result.status, 0) << barrier << "\n" << result.out << result.error;
       EXPECT_THAT(result.out, HasSubstr("verified")) << barrier;

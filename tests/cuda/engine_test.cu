@@ -1,6 +1,6 @@
 // Features that only the CUDA engine has: all SMs of a device, placement, leases, tapes, device
-// memory and device loss. tests/conformance covers what every engine promises. Without a device the
-// tests are skipped visibly.
+// memory and device loss. tests/conformance covers the features that every engine has. Without a
+// device the tests are skipped visibly.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The engine for all tests that do not need one of their own: starting an engine takes long.
+/// One engine for all tests that do not need their own, because starting an engine takes long.
 cuda::Engine& engine() {
   static cuda::Engine shared;
   return shared;
@@ -208,7 +208,7 @@ TEST(Cuda, ATracerHearsOfEveryStay) {
   march.stop.set(1);
   const Report report = job.wait();
   std::map<Trace, std::uint64_t> count;
-  std::map<std::uint32_t, bool> inside;  // by unit
+  std::map<std::uint32_t, bool> inside;  // indexed by unit
   for (const LoggedEvent& logged : log.events()) {
     const TraceEvent& event = logged.event;
     ++count[event.what];
@@ -236,7 +236,7 @@ TEST(Cuda, ATracerHearsOfOffers) {
   await([&] { return job.report().leaves > 0; });
   tasks.stop.set(1);
   const Report report = job.wait();
-  std::map<std::uint32_t, Trace> last;  // by unit
+  std::map<std::uint32_t, Trace> last;  // indexed by unit
   std::map<std::uint32_t, std::uint64_t> offers;
   std::uint64_t kills = 0;
   for (const LoggedEvent& logged : log.events()) {
@@ -470,7 +470,7 @@ TEST(Cuda, ALongLifeLeaksNothing) {
   EXPECT_GE(free_bytes() + (std::size_t{1} << 20U), before);
 }
 
-/// In a process of its own, because CUDA does not work after the error.
+/// A process of its own, because CUDA does not work after this error.
 TEST(CudaDeathTest, ADeviceErrorSurfacesAndTheEngineIsLost) {
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
   const auto crash = [] {

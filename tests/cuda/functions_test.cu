@@ -353,7 +353,7 @@ std::vector<char> compiled(const std::string& architecture) {
   return code;
 }
 
-/// Needs no device, so it runs on every machine.
+/// Needs no device, so this test runs on every machine.
 TEST(Nvrtc, CompilesAGrid) { EXPECT_GT(compiled("sm_90").size(), 1000U); }
 
 TEST(Grid, AFunctionOfAModuleIsAKernel) {

@@ -98,7 +98,7 @@ struct Taking {
   std::uint32_t count;
   std::uint32_t* stop;
   long long cycles;          // duration of a task
-  std::uint64_t pause_from;  // from this task on, wait after each task until groups are wanted back
+  std::uint64_t pause_from;  // after this task, each task waits until groups are wanted back
 
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
@@ -129,7 +129,7 @@ struct Taking {
 /// The example of the paper's introduction: a barrier that the kernel implements itself.
 struct Barriers {
   std::uint32_t rounds;
-  std::uint32_t* counts;  // by round
+  std::uint32_t* counts;  // indexed by round
   std::uint32_t* wrong;
 
   template <class Group>
@@ -146,7 +146,7 @@ struct Barriers {
 
 /// Records where each group runs in each round.
 struct Places {
-  std::uint32_t* sm;  // by id, of the last step
+  std::uint32_t* sm;  // indexed by id: the SM of the last step
   std::uint32_t* groups;
   std::uint32_t* stop;
 

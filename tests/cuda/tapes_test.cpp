@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// Keeps the events as text, by lane.
+/// Keeps the events as text, one list per lane.
 class Listener final : public Tracer {
  public:
   void record(const TraceEvent& event) noexcept override {
@@ -85,11 +85,11 @@ TEST(Tapes, TheClocksAreComparedByWhatWasHeardOfSoonest) {
 TEST(Tapes, TheClocksAreComparedOnlyWhileNothingIsLost) {
   Written tape{2};
   for (std::uint32_t i = 0; i < tape_stays; ++i) tape.note(0, Trace::kill, i, 0);
-  tape.heads[0].stays += 1;  // at time 300
+  tape.heads[0].stays += 1;  // of an event at time 300
   tape.note(1, Trace::finish, 500, 1);
   std::vector<std::uint64_t> heard;
   for (std::uint32_t i = 0; i < tape_stays; ++i) heard.push_back(100 + i);
-  heard.push_back(400);  // would otherwise be matched with the event at 500
+  heard.push_back(400);  // without the counted event, this would be matched with the event at 500
   heard.push_back(600);
   EXPECT_EQ(ahead_of(tape, heard), 100);
 }

@@ -120,10 +120,10 @@ TEST(Watchdog, SuspendsTheJobUntilTheCallReturns) {
   await([&job] { return job.status() == Status::running; });
   std::this_thread::sleep_for(20ms);
   std::thread blocked{[&plain] { cudaFree(plain.device); }};
-  blocked.join();  // returns without a cancel
+  blocked.join();  // the call returns without a cancel
   EXPECT_EQ(reports.all().size(), 1U);
   const std::uint32_t before = steps.read()[0];
-  await([&] { return steps.read()[0] > before; });  // the job continues from where it was
+  await([&] { return steps.read()[0] > before; });  // the job continues where it stopped
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// mpi::Network next to what it should do: votes, parcels cut into small pieces, ranks that leave.
-// Run by an mpiexec on three ranks; the exit status is the number of mistakes.
+// Compares mpi::Network with its specification: votes, parcels cut into small pieces, ranks that
+// leave. Started by mpiexec on three ranks; the exit status is the number of mistakes.
 #include <iostream>
 #include <vector>
 
@@ -53,7 +53,7 @@ void check_vote(Network& network) {
 }  // namespace
 
 int main() {
-  Network network{7};  // bytes of a piece
+  Network network{7};  // size of a piece in bytes
   const bool stays = network.rank() != 1;
   expect(network.ranks() == 3, "it needs three ranks", network);
   for (std::uint32_t round = 0; round < 20; ++round) {

@@ -23,8 +23,8 @@ void limit_time() {
   ::setitimer(ITIMER_PROF, &limit, nullptr);
 }
 
-/// One way to explore every scenario: a search and its options. Everything is fixed, so that a
-/// mutant meets the same fate every time.
+/// One pass over all scenarios, with one search and its options. Everything is fixed, so that a
+/// mutant has the same result every time.
 struct Look {
   Search search;
   std::uint64_t schedules;

@@ -5,7 +5,7 @@
 
 namespace cohort::mutants {
 
-inline int selected = 0;      // 0: the unchanged protocol
+inline int selected = 0;      // id of the active mutant; 0: the unchanged protocol
 inline bool reached = false;  // whether a run has executed the active mutant
 
 /// Constant expressions keep their original meaning.

@@ -1,6 +1,6 @@
 // Features that only the OpenCL engine has: the megakernel, its scheduler, devices, hung and
-// crashed kernels, and refusals; also a trace that appendix A accepts. tests/conformance covers
-// what every engine promises.
+// crashed kernels, and refusals; also a trace that appendix A accepts. tests/conformance covers the
+// features that every engine has.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -126,7 +126,7 @@ TEST(Engine, AJobCanBeSuspendedAndResumed) {
   Background background;
   ASSERT_TRUE(background.advances());
   ASSERT_EQ(background.job.suspend(), Status::suspended);
-  std::this_thread::sleep_for(50ms);  // meanwhile the megakernel ends for lack of work
+  std::this_thread::sleep_for(50ms);  // meanwhile the megakernel ends, because it has no work
   const std::uint32_t before = now(background.rounds);
   std::this_thread::sleep_for(10ms);
   EXPECT_EQ(now(background.rounds), before);
@@ -334,7 +334,7 @@ TEST(Trace, KeepsTheRulesOfTheModelWhileGroupsComeAndGo) {
     SCOPED_TRACE(kind);
     bool complete = false;
     for (int changes = 40; !complete && changes > 0;
-         changes /= 2) {  // fewer changes on a fast machine
+         changes /= 2) {  // halves the number of changes, for fast machines
       UnitLog log;
       const std::uint32_t max_groups = 6;
       Background background{kind, {.max_groups = max_groups, .tracer = &log}};
@@ -351,7 +351,8 @@ TEST(Trace, KeepsTheRulesOfTheModelWhileGroupsComeAndGo) {
       }
       const Report report = background.end();
       EXPECT_EQ(report.status, Status::finished);
-      complete = log.events.size() < std::size_t{1} << 20U;  // else the log may have overflowed
+      // Otherwise the log may have overflowed.
+      complete = log.events.size() < std::size_t{1} << 20U;
       if (!complete) continue;
       const auto refusal = check_trace(log.events, {.max_groups = max_groups}, report.status);
       EXPECT_FALSE(refusal) << *refusal;

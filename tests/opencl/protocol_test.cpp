@@ -120,7 +120,8 @@ class ClGroup {
   }
 
  private:
-  /// A kernel of the dialect cannot continue after its group was told to leave: it returns at once.
+  /// In the dialect, a kernel cannot continue after its group was told to leave: it returns at
+  /// once.
   static void go_on(bool gone) {
     if (gone) throw explore::Unwind{};
   }
@@ -301,7 +302,7 @@ class ClSession final : public Session {
   cl::cohort_job job_{};
   std::vector<cl::cohort_box> boxes_;
   std::vector<cl::atomic_ulong> free_ids_;
-  std::vector<State> states_;  // two deposits, the kept State, and those in the boxes
+  std::vector<State> states_;  // the two deposits, the kept State, and the States in the boxes
   std::vector<Unit> units_;
   cl::atomic_uint desk_{0};
   std::uint32_t inside_ = 0;

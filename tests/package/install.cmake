@@ -1,4 +1,5 @@
-# Installs BUILD, and moves what was installed to PREFIX: nothing in it may know where it was put first.
+# Installs BUILD, and moves the installed tree to PREFIX. No file in it may contain the folder of the
+# first installation.
 file(REMOVE_RECURSE ${PREFIX} ${PREFIX}.first)
 execute_process(
   COMMAND ${CMAKE_COMMAND} --install ${BUILD} --config ${CONFIG} --prefix ${PREFIX}.first

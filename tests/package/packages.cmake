@@ -1,5 +1,6 @@
-# Makes the packages of BUILD in FOLDER, and unpacks them there. Each has to hold exactly the files of INSTALLED; the Debian package
-# is left in FOLDER/root, and must ask for packages that are there, since its programs were linked with them, and for no other.
+# Makes the packages of BUILD in FOLDER, and unpacks them there. Each must contain exactly the files of INSTALLED. The unpacked
+# Debian package stays in FOLDER/root. It must depend on packages that are installed here, because its programs were linked with
+# them, and on no others.
 cmake_minimum_required(VERSION 3.25)
 file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${FOLDER}/root ${FOLDER}/tarball)

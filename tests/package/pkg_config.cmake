@@ -1,4 +1,4 @@
-# Compiles SOURCE with nothing but COMPILER and what pkg-config says, then links it as usual and with --static, and runs
+# Compiles SOURCE with COMPILER and only the options from pkg-config. Links it normally and with --static, and runs
 # both.
 cmake_minimum_required(VERSION 3.25)
 set(ENV{PKG_CONFIG_PATH} ${LIBRARIES}/pkgconfig)

@@ -147,7 +147,8 @@ using cohort::protocol::Roster;
 using cohort::protocol::Shared;
 using cohort::protocol::States;
 
-/// Joins, runs and leaves repeatedly until the job is closed. Such a block is its own refill.
+/// Joins, runs and leaves repeatedly until the job is closed, so a block needs no refill by the
+/// host.
 template <class Kernel>
 __global__ void groups(Kernel kernel, Shared<Device>* shared,
                        States<typename Kernel::State>* states, std::uint32_t* stays) {
@@ -179,7 +180,7 @@ __global__ void groups(Kernel kernel, Shared<Device>* shared,
     }
     __syncthreads();
     const bool left = member->left;
-    __syncthreads();  // before thread 0 makes a new member
+    __syncthreads();  // until here, no thread uses the old member
     if (!left) return;
   }
 }

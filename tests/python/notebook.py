@@ -10,7 +10,7 @@ from jupyter_client import kernelspec
 from nbclient import NotebookClient
 
 with tempfile.TemporaryDirectory() as folder:
-    # The kernel of this virtual environment, even if others are installed.
+    # Use the kernel of this virtual environment, even if others are installed.
     kernel = pathlib.Path(folder) / "kernels" / "python3"
     kernel.mkdir(parents=True)
     (kernel / "kernel.json").write_text(json.dumps({

@@ -142,7 +142,7 @@ def test_a_checkpoint_is_continued_by_another_engine():
             try:
                 status = job.suspend()
                 break
-            except cohort.BadState:  # not launched yet
+            except cohort.BadState:  # raised while the job is not launched yet
                 pass
         if status is not cohort.Status.suspended or not job.report().run_time:
             pytest.skip("it was too quick to be suspended")

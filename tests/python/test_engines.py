@@ -108,7 +108,8 @@ def test_an_engine_dropped_in_its_task_stays_until_the_jobs_have_ended(program):
     seen, value = weakref.ref(memory), engine._handle.value
     program.kernel("endless").launch(engine, memory, numpy.zeros(1, numpy.uint32), max_groups=1)
     del memory
-    task = engine.submit(lambda group, groups: engine.__del__())  # as the collector of garbage may
+    # The garbage collector may make this call too.
+    task = engine.submit(lambda group, groups: engine.__del__())
     task.wait()
     assert cohort._engine.Engine._open[value] and seen() is not None
     engine.close()

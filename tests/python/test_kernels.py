@@ -122,7 +122,7 @@ def test_a_job_keeps_its_memory(engine, program):
     del steps
     gc.collect()
     with pytest.raises(BufferError):
-        memory.extend(b"more")  # it cannot move while the job runs
+        memory.extend(b"more")  # the memory must not move while the job runs
     stop[0] = 1
     job.wait()
     gc.collect()

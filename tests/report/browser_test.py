@@ -39,12 +39,13 @@ const draw = (image, width, height) => {
   return canvas;
 };
 """
-# A picture at a fifth of its size, where differences in font smoothing between machines hardly matter.
+# Shrinks a picture to a fifth of its size, so that differences in font smoothing between machines
+# hardly matter.
 SMALL = LOAD + """
 const [a, done] = arguments;
 load(a).then(image => done(draw(image, Math.round(image.width / 5), Math.round(image.height / 5)).toDataURL().split(',')[1]));
 """
-# Mean difference of two pictures, from 0 to 1.
+# The mean difference of two pictures, from 0 to 1.
 DIFFERENCE = LOAD + """
 const [a, b, done] = arguments;
 Promise.all([load(a), load(b)]).then(images => {
@@ -163,7 +164,7 @@ def contents(driver, expected):
     check("the contents list them", [link.get_attribute("href").split("/")[-1] for link in links] == sections)
     links[-1].click()
     in_view = "const top = document.getElementById(arguments[0]).getBoundingClientRect().top; return -1 <= top && top < innerHeight"
-    try:  # the page scrolls when it hears of the new address, a moment after the click
+    try:  # the page scrolls a moment after the click, when it is told of the new address
         WebDriverWait(driver, 20).until(lambda d: d.execute_script(in_view, sections[-1]))
         arrived = True
     except TimeoutException:

@@ -119,9 +119,11 @@ def sizing():
         for name, (period, work) in CLASSES.items()]}
 
 
-# Runs if the page treats it as markup. The comment would hide the rest of the page from the end of a script element on.
+# Sets `attacked` if the page treats it as markup. The comment would hide the rest of the page, from the end of a script
+# element on.
 HOSTILE = """<img src=x onerror="attacked=1"></small></script><script>attacked=1</script><!--<script>&amp;'"` """
-KEPT = {"key", "barrier", "class", "share", "ph", "cat", "engine"}  # fields whose values the page or the tool compares
+# Fields whose values are compared by the page or the tool.
+KEPT = {"key", "barrier", "class", "share", "ph", "cat", "engine"}
 
 
 def hostile(value, field=""):
@@ -133,9 +135,9 @@ def hostile(value, field=""):
         return value
     result = {name: hostile(each, name) for name, each in value.items()}
     if "p50" in value:
-        result["tip"] = HOSTILE  # the page has tips for some contenders; this one must not get in
+        result["tip"] = HOSTILE  # the page adds tips to some contenders; this one must be ignored
     if "seconds_given" in value:
-        result["seconds_given"] = HOSTILE  # a field that should hold a number
+        result["seconds_given"] = HOSTILE  # a field that should contain a number
     return result
 
 

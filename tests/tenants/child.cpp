@@ -34,7 +34,7 @@ using namespace std::chrono_literals;
 
 void say(const std::string& line) { std::cout << line << std::endl; }  // NOLINT: must get out now
 
-/// Until the parent closes the pipe, or that long.
+/// Waits until the parent closes the pipe, or until this time is over.
 void stay(std::chrono::milliseconds time = 1min) {
   pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
   ::poll(&input, 1, static_cast<int>(time.count()));
@@ -86,7 +86,7 @@ int run(const std::vector<std::string>& arguments) {
     std::vector<cohort::Descriptor> sockets;
     while (sockets.size() < count) {
       auto peer = cohort::tenant::connect(cohort::tenant::open_folder(), arguments.at(1));
-      if (!peer) {  // the engine's backlog is full
+      if (!peer) {  // the engine's backlog is full, so try again
         std::this_thread::sleep_for(1ms);
         continue;
       }
@@ -96,7 +96,7 @@ int run(const std::vector<std::string>& arguments) {
       sockets.push_back(std::move(peer->socket));
     }
     say("connected " + std::to_string(count));
-    stay(3min);  // longer than others wait for a lease
+    stay(3min);  // longer than other processes wait for a lease
     return 0;
   }
   if (what == "folder") {
@@ -110,7 +110,7 @@ int run(const std::vector<std::string>& arguments) {
   if (what == "hold" || what == "fork") {
     const auto lease = lease_of(tenant, static_cast<std::uint32_t>(std::stoul(arguments.at(2))));
     if (what == "fork" && ::fork() == 0) {
-      stay();  // with a copy of the connection
+      stay();  // the child process keeps a copy of the connection
       ::_exit(0);
     }
     say("held " + std::to_string(lease.units()));

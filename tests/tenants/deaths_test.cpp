@@ -1,5 +1,5 @@
-// Killed tenants and killed engines: units come back, no slot is lost, and the others go on.
-// COHORT_TEST_SCALE=34 kills a thousand of each.
+// Killed tenants and killed engines: units come back, no slot is lost, and the other processes
+// continue. COHORT_TEST_SCALE=34 kills a thousand of each.
 #include <gmock/gmock.h>
 
 #include <iostream>
@@ -28,7 +28,8 @@ TEST_F(Deaths, OfTenantsGiveTheirUnitsBack) {
     ASSERT_TRUE(eventually([] { return seated() == 0; })) << "after " << i << " deaths";
     cleared.add(cpu::now() - before);
   }
-  const Summary took = cleared.summary();  // not judged: other programs may use this machine
+  // Only printed, because other programs may use this machine.
+  const Summary took = cleared.summary();
   std::cout << "  demands of killed tenants were gone after " << took.p50 / 1000 << " us (p50), "
             << took.max / 1000 << " us (max)\n";
   EXPECT_TRUE(eventually([&] { return job.groups() == 4; }));
@@ -58,7 +59,7 @@ TEST_F(Deaths, OfEnginesAreSurvivedByTenants) {
     ASSERT_TRUE(tenant.wait_connected(1min));
     const auto lease = tenant.lease_for(1min, {.units = 2});
     ASSERT_EQ(lease.units(), 1U);
-    std::jthread waiting{[&] {  // for more units than there are
+    std::jthread waiting{[&] {  // asks for more units than there are
       EXPECT_FALSE(tenant.lease_for(1min, {.units = 4096}).units() > 1);
     }};
     if (i % 2 == 0) std::this_thread::sleep_for(1ms);
@@ -75,7 +76,7 @@ TEST_F(Deaths, OfAForkedTenantsChildAreOfNoConcern) {
   auto lease = tenant.lease({.units = 1});
   const pid_t child = ::fork();
   if (child == 0) {
-    // No connection here, and nothing that waits or crashes.
+    // The child has no connection, and nothing there may wait or crash.
     const bool empty = !tenant.connected() && lease.units() == 0 && lease.cpus().empty() &&
                        !tenant.lease({.units = 1}) && !tenant.try_lease() &&
                        tenant.engine().empty() && !tenant.wait_connected(1ms);
@@ -93,7 +94,8 @@ TEST_F(Deaths, OfTenantsThatAreBeingSeatedLoseNoSlot) {
   cpu::Engine engine{{.capacity = 2, .share = "e"}};
   for (std::uint32_t i = 0; i < scaled(60, 10); ++i) {
     Child child{{"hold", "e", "1"}};
-    std::this_thread::sleep_for(std::chrono::microseconds{300 * (i % 60)});  // at any moment
+    // So that the kill comes at any moment.
+    std::this_thread::sleep_for(std::chrono::microseconds{300 * (i % 60)});
     child.kill();
   }
   ASSERT_TRUE(eventually([] { return seated() == 0; }));

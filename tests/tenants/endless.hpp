@@ -23,7 +23,7 @@ struct Endless {
   }
 };
 
-/// The job, while it exists.
+/// Runs the job during the lifetime of this object.
 class EndlessJob {
  public:
   explicit EndlessJob(cpu::Engine& engine, const LaunchOptions& options = {})

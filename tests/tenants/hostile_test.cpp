@@ -1,4 +1,5 @@
-// What a tenant may send and write: the engine refuses or clamps it, and goes on.
+// Hostile tenants: whatever a tenant sends or writes, the engine refuses or clamps it, and
+// continues.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/mman.h>
@@ -34,7 +35,7 @@ class Hostile : public TenantTest {
     return std::move(*peer);
   }
 
-  /// The engine's next message on a socket; empty at its end.
+  /// The engine's next message on a socket; empty at the end of the connection.
   static std::optional<Reply> reply(const tenant::Peer& peer,
                                     std::vector<Descriptor>* descriptors = nullptr) {
     for (;;) {
@@ -51,7 +52,7 @@ class Hostile : public TenantTest {
     }
   }
 
-  /// A slot, without the client that would use it well.
+  /// A tenant's slot without a well-behaved client.
   struct Seat {
     tenant::Peer peer;
     std::vector<Descriptor> descriptors;
@@ -95,7 +96,7 @@ TEST_F(Hostile, NonsenseInTheDemandWordIsClamped) {
     hostile.write(Demand{.units = ~0U - i % 3, .serial = serial}.word());
     ASSERT_TRUE(eventually([&] { return hostile.read().serial == serial; }));
     EXPECT_THAT(hostile.read().limit, Le(3U));
-    hostile.write(random());  // an answer may or may not come
+    hostile.write(random());  // may or may not cause an answer
   }
   hostile.write(Demand{.units = ~0U, .serial = ++serial}.word());
   EXPECT_TRUE(eventually([&] { return hostile.read().units == 3 && job.groups() == 1; }));
@@ -141,7 +142,7 @@ TEST_F(Hostile, GarbageOnTheSocketIsRefused) {
     if (i % 8 == 1) bytes.resize(sizeof(Hello));
     tenant::send(peer.socket, bytes.data(), bytes.size());
     const auto answer = reply(peer);
-    if (!answer) continue;  // closed
+    if (!answer) continue;  // the engine has closed the connection
     EXPECT_EQ(answer->verdict, Verdict::refused);
     EXPECT_FALSE(reply(peer)) << "it closes the connection";
   }
@@ -189,13 +190,13 @@ TEST_F(Hostile, NumbersInAHelloAreClamped) {
 TEST_F(Hostile, ADoorbellThatBlocksDoesNotStopTheEngine) {
   const EndlessJob job{engine};
   const Seat hostile = seat();
-  // Both processes have one open file, so its flags are shared too.
+  // Both processes use the same open file description, so its flags are shared too.
   const int bell = hostile.descriptors[2].get();
   ASSERT_EQ(::fcntl(bell, F_SETFL, 0), 0);
   std::atomic<bool> over{false};
   std::jthread reader{[&] {
     for (std::uint64_t count = 0; !over.load();)
-      EXPECT_EQ(::read(bell, &count, sizeof count), 8);  // blocks until it rings
+      EXPECT_EQ(::read(bell, &count, sizeof count), 8);  // waits until the bell rings
   }};
   const std::uint32_t rings = scaled(300, 30);
   for (std::uint32_t i = 1; i <= rings; ++i)
@@ -203,7 +204,8 @@ TEST_F(Hostile, ADoorbellThatBlocksDoesNotStopTheEngine) {
   const Tenant tenant;
   EXPECT_EQ(tenant.lease_for(std::chrono::minutes{1}, {.units = 1}).units(), 1U);
   over = true;
-  hostile.write(Demand{.units = 0, .serial = rings + 1}.word());  // ends the reader's last read()
+  // Ends the other thread's last read().
+  hostile.write(Demand{.units = 0, .serial = rings + 1}.word());
 }
 
 /// The number of descriptors that most processes may have.
@@ -243,7 +245,7 @@ TEST_F(Crowded, ConnectionsGiveWayWhenDescriptorsRunOut) {
   Child crowd{{"connect", "e", "300", "status"}};
   ASSERT_EQ(crowd.line(), "connected 300");
   Child holder{{"hold", "e", "1"}};
-  limit(200);  // likely before it has connected
+  limit(200);  // the limit probably comes before its connection
   EXPECT_EQ(holder.line(), "held 1");
 }
 

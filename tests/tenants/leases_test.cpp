@@ -1,4 +1,5 @@
-// What tenants get: units of jobs, shares by weight, and never more than the engine can spare.
+// What tenants are granted: units of jobs, shares by weight, and never more than the engine can
+// spare.
 #include <gmock/gmock.h>
 
 #include <future>
@@ -57,7 +58,7 @@ TEST_F(Leases, MakeWayForJobsAndTasksOfTheEngine) {
     EXPECT_TRUE(eventually([&] { return job.groups() == 1 && lease.units() == 3; }));
     engine.submit([] {}, {.groups = 3}).wait();
     EXPECT_TRUE(eventually([&] { return lease.units() == 3; }));
-    engine.submit([] {}, {.groups = 4}).wait();  // the job is suspended meanwhile
+    engine.submit([] {}, {.groups = 4}).wait();  // the job is suspended during the task
     EXPECT_TRUE(eventually([&] { return lease.units() == 3; }));
     engine.set_capacity(2);
     EXPECT_TRUE(eventually([&] { return lease.units() == 1; }));
@@ -136,7 +137,7 @@ TEST_F(Leases, WaitOnlyUntilTheirDeadline) {
 
 TEST_F(Leases, AreTriedWithoutWaiting) {
   const Tenant tenant;
-  // On a busy machine an idle worker may come too late for a try.
+  // On a busy machine an idle worker may come too late for one try.
   EXPECT_TRUE(eventually([&] { return tenant.try_lease({.units = 1}).units() == 1; }));
 }
 
@@ -166,7 +167,7 @@ TEST_F(Leases, AreSharedByWeight) {
   std::vector<TenantLease> leases;
   engine.set_capacity(19);
   const EndlessJob job{engine};
-  constexpr std::array<std::uint32_t, 8> weights{1, 1, 2, 2, 3, 3, 3, 3};  // 18 in all
+  constexpr std::array<std::uint32_t, 8> weights{1, 1, 2, 2, 3, 3, 3, 3};  // 18 in total
   for (const std::uint32_t weight : weights) {
     tenants.push_back(std::make_unique<Tenant>(TenantOptions{.weight = weight}));
     leases.push_back(tenants.back()->lease({.units = 4096}));
@@ -178,7 +179,7 @@ TEST_F(Leases, AreSharedByWeight) {
     return true;
   })) << engine_status();
   EXPECT_TRUE(eventually([&] { return job.groups() == 1; }));
-  leases[0].give_back();  // its unit goes to others
+  leases[0].give_back();  // its unit goes to other leases
   EXPECT_TRUE(eventually([&] {
     return std::accumulate(
                leases.begin(), leases.end(), 0U,
@@ -252,7 +253,7 @@ TEST_F(Leases, EndWithTheEngine) {
   ending.reset();
   EXPECT_TRUE(eventually([&] { return !tenant.connected(); }));
   EXPECT_EQ(lease.units(), 0U);
-  // An engine of that name appears later, and the open lease gets units of it.
+  // A new engine of that name appears later, and the open lease gets units from it.
   const cpu::Engine next{{.capacity = 2, .share = "ending"}};
   EXPECT_TRUE(tenant.wait_connected(1min));
   EXPECT_TRUE(eventually([&] { return lease.units() == 2; }));
@@ -265,7 +266,7 @@ TEST_F(Leases, ThatWaitEndWithTheEngine) {
   std::future<bool> waiting =
       std::async(std::launch::async, [&] { return static_cast<bool>(tenant.lease()); });
   EXPECT_TRUE(eventually([] { return number("\"demand\": ", "ending") == 1; }));
-  fixed.reset();  // the lease comes now, or not at all
+  fixed.reset();  // now the lease gets its unit, or the test hangs
   ending.reset();
   static_cast<void>(waiting.get());
 }

@@ -1,4 +1,4 @@
-// Child processes of the tests, and a rendezvous folder of their own.
+// Child processes for the tests, and a rendezvous folder for each test.
 #pragma once
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 
 namespace cohort::test {
 
-/// A tenant_child. It is killed at the end of the scope.
+/// A tenant_child process, which is killed at the end of the scope.
 class Child {
  public:
   explicit Child(std::vector<std::string> arguments) {
@@ -53,7 +53,7 @@ class Child {
 
   [[nodiscard]] pid_t pid() const { return pid_; }
 
-  /// The next line that it prints; empty at its end, or after two minutes.
+  /// The next line that the process prints. Empty at the end of its output, or after two minutes.
   std::string line() {
     std::string text;
     for (char each = 0;;) {
@@ -63,13 +63,13 @@ class Child {
       text += each;
     }
   }
-  /// Ends it by SIGKILL.
+  /// Ends the process by SIGKILL.
   void kill() {
     if (over_) return;
     ::kill(pid_, SIGKILL);
     wait();
   }
-  /// Closes its input, so that it ends by itself. Returns its exit status.
+  /// Closes the process's input, so that it ends by itself. Returns its exit status.
   int end() {
     ::close(std::exchange(input_, -1));
     return wait();
@@ -101,14 +101,14 @@ class TenantTest : public testing::Test {
 
   [[nodiscard]] std::filesystem::path folder() const { return runtime / "cohort"; }
 
-  /// A number in the status, the first one after this text.
+  /// A number in the engine's status: the first one after the text `after`.
   static std::uint64_t number(const std::string& after, const std::string& engine = {}) {
     const std::string text = engine_status(engine);
     const std::size_t at = text.find(after);
     if (at == std::string::npos) return ~std::uint64_t{0};
     return std::strtoull(text.c_str() + at + after.size(), nullptr, 10);
   }
-  /// Tenants that have a slot.
+  /// The number of tenants that have a slot.
   static std::size_t seated(const std::string& engine = {}) {
     const std::string text = engine_status(engine);
     std::size_t count = 0;

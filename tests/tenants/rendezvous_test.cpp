@@ -1,4 +1,5 @@
-// Where engines and tenants find each other: names, stale sockets, and folders that others planted.
+// The rendezvous of engines and tenants: names, stale sockets, and folders that other users
+// planted.
 #include "tenant/rendezvous.hpp"
 
 #include <gmock/gmock.h>
@@ -74,7 +75,7 @@ TEST_F(Rendezvous, OfEnginesThatStartAtOnceInOneProcessIsKept) {
   for (int round = 0; round < 150; ++round) {
     static_cast<void>(tenant::open_folder());
     for (const std::string& name : names)
-      std::ofstream{folder() / (name + ".lock")};  // of the dead
+      std::ofstream{folder() / (name + ".lock")};  // left by a dead engine
     std::latch ready{static_cast<std::ptrdiff_t>(names.size())};
     std::vector<std::optional<cpu::Engine>> engines(names.size());
     {
@@ -136,14 +137,14 @@ TEST_F(Rendezvous, RefusesALinkInPlaceOfALock) {
 
 TEST_F(Rendezvous, RefusesAnotherUsersFolder) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
-  // Of the runtime folder, as under sudo.
+  // With a runtime folder that others can read, as under sudo.
   std::filesystem::permissions(runtime, std::filesystem::perms{0755});
   {
     Child child{{"folder", other_user}};
     EXPECT_THAT(child.line(), HasSubstr("belongs to user 0, not to you"));
     EXPECT_EQ(child.wait(), 2);
   }
-  // Without one: a folder in /tmp, which another user may have made before.
+  // Without a runtime folder, a folder in /tmp is used, which another user may have made before.
   ::unsetenv("XDG_RUNTIME_DIR");
   const std::string fallback = std::string{"/tmp/cohort-"} + other_user;
   std::filesystem::remove_all(fallback);

@@ -65,7 +65,7 @@ void repeat_until_resized(std::uint32_t least, Run run) {
 struct TestGraph {
   std::string name;
   Csr graph;
-  bool resizes = true;  ///< runs have enough steps for groups to join and leave
+  bool resizes = true;  ///< whether runs have enough steps for groups to join and leave
 };
 
 }  // namespace cohort::apps

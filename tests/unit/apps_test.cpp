@@ -1,5 +1,5 @@
-// The apps give correct results on every kind of graph, by every algorithm, for every shape of job,
-// and while groups join and leave. Options that do not fit are refused.
+// Tests of the apps: results are right on every kind of graph, by every algorithm, for every shape
+// of job, and while groups join and leave. Invalid options are refused.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -49,7 +49,7 @@ GraphApp graph_app(std::string name, Make make) {
           }};
 }
 
-/// Runs in short steps also have many hubs.
+/// Runs in short steps also get small cut sizes, and so many hubs.
 CutSizes sizes_for(std::uint64_t chunk) {
   return chunk == 0 ? CutSizes{} : CutSizes{.hub = 8, .piece = 16, .block = 32, .list = 3};
 }
@@ -204,7 +204,7 @@ TEST(GraphApps, TakeTheLargestGroupsThereAre) {
   RunOptions options;
   options.launch.local_size = max_local_size;
   for (const GraphApp& app : graph_apps()) {
-    if (app.name.ends_with("by id")) continue;  // the same code with many more rounds
+    if (app.name.ends_with("by id")) continue;  // runs the same code with many more rounds
     EXPECT_EQ(app.run(engine, graph, options, 0).difference, std::nullopt) << app.name;
   }
 }
@@ -504,7 +504,7 @@ TEST(Octree, IsRightWhileGroupsComeAndGo) {
   }
 }
 
-/// Calls `run(engine, options)` for groups of every kind, and for engines of one group and more.
+/// Calls `run(engine, options)` with groups of every kind, on engines of one or more groups.
 template <class Run>
 void for_every_number_of_groups_and_threads(Run run) {
   for (const std::uint32_t groups : {1U, 3U}) {
@@ -619,7 +619,7 @@ TEST(Game, IsRightForEveryNumberOfGroupsAndThreads) {
 }
 
 TEST(Game, KnowsFullColumnsAndFullBoards) {
-  Board board;  // two columns left, each with one cell
+  Board board;  // two columns are left, each with one free cell
   for (std::uint32_t column = 0; column < 7; ++column) {
     for (std::uint32_t row = 0; row < (column < 5 ? 6U : 5U); ++row)
       board = board.play(column, (row / 2 + column) % 2 == 0);
@@ -644,7 +644,7 @@ TEST(Game, TellsWhatThereIsTooLittleOf) {
   for (PoolOptions pools : pool_kinds()) {
     pools.room = 8;
     EXPECT_THAT(message({.pools = pools, .grain = 0}), HasSubstr("pool-room=8")) << name_of(pools);
-    pools.room = 3;  // rounded up
+    pools.room = 3;  // will be rounded up
     EXPECT_THAT(message({.pools = pools}), HasSubstr("pool-room=4")) << name_of(pools);
   }
 }

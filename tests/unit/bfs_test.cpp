@@ -1,6 +1,6 @@
-// bfs alone: behaviour that depends on the degrees of nodes, bad sources, and a verifier that
-// notices mistakes. apps_test has the tests shared by all graph apps, tool_test the ones with every
-// resizing barrier.
+// Tests of bfs: behaviour that depends on the degrees of nodes, bad sources, and a verifier that
+// notices mistakes. apps_test has the tests that all graph apps share, tool_test the runs with
+// every resizing barrier.
 #include <gmock/gmock.h>
 
 #include "apps/bfs/host.hpp"
@@ -39,7 +39,8 @@ TEST(Bfs, RefusesASourceThatIsNoNode) {
 TEST(Bfs, RefusesTooManyGroupsBeforeItAllocatesForThem) {
   cpu::Engine engine{{.capacity = 1}};
   RunOptions options;
-  options.launch.max_groups = ~0U;  // lists for so many groups would be an error of their own
+  // Too many groups; the lists for them would be an error of their own.
+  options.launch.max_groups = ~0U;
   try {
     (void)run_bfs(engine, grid(2, 2), 0, options);
     FAIL() << "it was accepted";

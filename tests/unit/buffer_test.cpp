@@ -1,4 +1,4 @@
-// Memory through an engine, and atomic access to it from kernels.
+// Allocation of memory through an engine, and atomic access to it from kernels.
 #include "cohort/buffer.hpp"
 
 #include <gmock/gmock.h>

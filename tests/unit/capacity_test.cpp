@@ -60,7 +60,7 @@ TEST_F(CgroupQuota, Version2IsRoundedUpToWholeCpus) {
   EXPECT_EQ(with("100000 100000\n"), 1U);
   EXPECT_EQ(with("1000 100000\n"), 1U);
   EXPECT_EQ(with("1600000 50000"), 32U);
-  EXPECT_EQ(with("18446744073709551615 1000\n"), 4096U);  // no machine has more
+  EXPECT_EQ(with("18446744073709551615 1000\n"), 4096U);  // no machine has more CPUs
 }
 
 TEST_F(CgroupQuota, Version2TakesTheTightestOnTheWayToTheRoot) {
@@ -141,7 +141,8 @@ TEST(UsableCpus, AreThoseOfTheAffinityMask) {
   std::size_t cpu = 0;
   while (!CPU_ISSET(cpu, &mask)) ++cpu;
   std::thread{
-      [cpu] {  // in a thread, because the mask belongs to the thread and to engines that it creates
+      // In a thread of its own: a mask belongs to one thread and to the engines that it creates.
+      [cpu] {
         cpu_set_t one;
         CPU_ZERO(&one);
         CPU_SET(cpu, &one);
@@ -155,7 +156,7 @@ TEST(UsableCpus, AreThoseOfTheAffinityMask) {
   EXPECT_EQ((Engine{{.capacity = 7}}.capacity()), 7U);
 }
 
-/// Records the CPU it runs on.
+/// Records the CPUs on which it runs.
 struct WhereAmI {
   std::atomic<int>* cpu;
 

@@ -23,7 +23,7 @@ class FakeBody final : public cohort::detail::JobBody {
   std::function<void()> at_end;
 };
 
-/// A backend that only counts groups. They leave when the test says so.
+/// A backend that only counts groups. They leave when the test tells them to.
 class FakeBackend final : public Backend {
  public:
   explicit FakeBackend(Dispatcher& dispatcher) : dispatcher_(dispatcher) {}
@@ -98,12 +98,12 @@ class FakeBackend final : public Backend {
 
   std::uint32_t admits = 0;
   std::uint32_t refusals = 0;  // number of times accept() refuses
-  bool fails = false;          // run fails to start
-  bool disobeys = false;       // published targets do not arrive
+  bool fails = false;          // whether the start of a run fails
+  bool disobeys = false;       // whether published targets are ignored
   bool draining = false;
-  bool spare_threads = false;          // for tasks that are overdue
-  const JobRecord* waiting = nullptr;  // its groups wait for another job
-  bool concludes = false;              // how a run has ended takes conclude()
+  bool spare_threads = false;          // whether it has threads for overdue tasks
+  const JobRecord* waiting = nullptr;  // a job whose groups wait for another job
+  bool concludes = false;              // whether only conclude() can tell how a run has ended
   std::function<void(JobRecord&)> while_concluding;
   std::function<void(JobRecord&)> while_waiting;
   std::function<void()> while_accepting;
@@ -131,7 +131,7 @@ class JobsLife : public testing::Test {
     return dispatcher->launch(std::move(body), {.resizable = false}, 0, false, terms);
   }
 
-  /// A tenant's unit.
+  /// Submits a task that lends a unit to a tenant.
   std::shared_ptr<JobRecord> lend() {
     auto body = std::make_unique<FakeBody>(1);
     body->suspendable = false;

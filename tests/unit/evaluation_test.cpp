@@ -66,7 +66,7 @@ TEST(MatrixProduct, IsRightOnAnyNumberOfGroupsAndOnlyWhenComplete) {
   EXPECT_FALSE(product.right()) << "half of the rows are missing";
 }
 
-/// A task that lasts until it is told to end.
+/// A task that lasts until the test ends it.
 struct Until {
   const std::function<bool()>* over;
 
@@ -238,7 +238,7 @@ TEST_F(StoreTest, NamesTheLineThatIsDamaged) {
   EXPECT_THAT(refusal([&] { (void)read_lines(file_); }), HasSubstr("line 2"));
 }
 
-/// A set of samples: the app takes `job` ms, and a task is due every `period` ms.
+/// A sample set in which the app takes `job` ms and a task is due every `period` ms.
 Json sample(const std::string& pair, const std::string& kind, const std::string& share, double job,
             double period) {
   const std::string key = pair + " | one-pass | " + kind + " | " + share + " | 0";

@@ -191,7 +191,7 @@ TEST(Readers, ReadWhatTheWritersWriteInBlocksOfAnySize) {
   }
 }
 
-// ---- what is malformed
+// ---- malformed files
 
 struct Malformed {
   Format format;
@@ -544,7 +544,7 @@ TEST_F(Cache, DoesNotHideWhatIsWrongWithTheFile) {
 // ---- real graphs
 
 /// The graph, read from its file without the cache; nothing if there is no such file.
-/// known_answers_test checks what searches find in it.
+/// known_answers_test checks the results of searches in it.
 std::optional<Csr> real_graph(const char* name) {
   const auto file = find_input(name);
   return file ? std::optional{read_graph(*file)} : std::nullopt;

@@ -160,7 +160,8 @@ TEST(Rmat, HasHubsAndAlmostAllEdgesThatWereDrawn) {
 }
 
 TEST(Rmat, HasLargerHubsWithALargerFirstShare) {
-  const auto most = [](const RmatShares& shares) {  // of the edges drawn
+  // Largest degree, as a fraction of the drawn edges.
+  const auto most = [](const RmatShares& shares) {
     std::vector<std::size_t> degrees(1U << 12U);
     for (const Edge& edge : rmat_edges(12, 1, 0, 16U << 12U, shares)) ++degrees[edge.from];
     return *std::max_element(degrees.begin(), degrees.end());
@@ -246,7 +247,7 @@ TEST(Complete, ConnectsEveryPair) {
 TEST(Splitmix64, IsTheStandardOne) {
   EXPECT_EQ(splitmix64(0), 0xE220A8397B1DCDAFU);
   EXPECT_EQ(splitmix64(0x9E3779B97F4A7C15U),
-            0x6E789E6AA1B965F4U);  // the second number of that stream
+            0x6E789E6AA1B965F4U);  // the second number of the stream
 }
 
 // ---- one graph from another
@@ -348,7 +349,7 @@ TEST(Spec, NamesAGraph) { EXPECT_EQ(load_graph("grid:20x7").num_nodes(), 140U); 
 
 TEST(Spec, EveryExampleIsTaken) {
   for (const SpecKind& kind : graph_specs()) {
-    if (kind.syntax == "<file>") continue;  // a file that may not be there
+    if (kind.syntax == "<file>") continue;  // the file may not exist
     EXPECT_GT(load_graph(kind.example).num_nodes(), 0U) << kind.syntax;
   }
 }

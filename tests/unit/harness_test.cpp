@@ -272,7 +272,7 @@ TEST(Sharing, ARateIsInterpolatedWithinTheLine) {
   const ProgressLine line{{100, 0}, {200, 50}, {300, 150}};
   EXPECT_DOUBLE_EQ(rate(line, 100, 300), 0.75);
   EXPECT_DOUBLE_EQ(rate(line, 150, 250), 0.75);
-  EXPECT_DOUBLE_EQ(rate(line, 0, 200), 0.5);  // nothing is known of the time before 100
+  EXPECT_DOUBLE_EQ(rate(line, 0, 200), 0.5);  // nothing is known about the time before 100
   EXPECT_DOUBLE_EQ(rate(line, 400, 500), 0);
 }
 

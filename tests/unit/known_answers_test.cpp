@@ -38,7 +38,7 @@ constexpr const char* circuit = "G3_circuit.graph";
 
 const Numbers new_york_paths{{"farthest", 1440081}, {"sum", 186686642878}, {"reached", 264346}};
 
-// The pairs.
+// The paper's pairs.
 TEST(KnownAnswers, ColorOnAGrid) {
   expect("color", "grid:1000x1000", {}, {});
   expect("color", "grid:1000x1000", {"algorithm=paper"}, {});

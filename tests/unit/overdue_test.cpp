@@ -1,4 +1,4 @@
-// Tasks that start when their time has come, although groups have not left their units.
+// Tasks that start when they are due, although groups have not left their units.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -19,12 +19,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Its groups offer only while `offering`.
+/// A kernel whose groups offer only while `offering` is set.
 struct Stubborn {
   std::atomic<bool>* offering;
   std::atomic<bool>* stop;
   std::atomic<std::uint32_t>* inside;
-  std::atomic<pid_t>* threads;  // by group
+  std::atomic<pid_t>* threads;  // indexed by group
 
   struct State {
     std::uint64_t token = 42;
@@ -88,7 +88,7 @@ TEST(Overdue, TasksStartNextToGroupsThatDoNotOffer) {
   }
 }
 
-// SCHED_BATCH stands for all policies: leaving it takes no rights.
+// Stands for every policy with SCHED_BATCH, because leaving that one needs no rights.
 TEST(Overdue, ThreadsAreScheduledAsTheEnginesMakerNotAsTheSubmitter) {
   Scene scene{2};
   const auto of_this_thread = [] {
@@ -126,7 +126,7 @@ TEST(Overdue, TheJobGoesOnWithAllItsGroups) {
     scene.offering = i % 3 == 0;
     if (scene.offering) Scene::until([&] { return scene.inside == 2; });
   }
-  scene.offering = true;  // a group that is to leave, or to admit others, has to offer
+  scene.offering = true;  // groups have to offer, to leave or to admit others
   Scene::until([&] { return scene.inside == 2; });
   EXPECT_EQ(scene.job.status(), Status::running);
   for (const pid_t thread : {scene.threads[0].load(), scene.threads[1].load()})
@@ -162,7 +162,7 @@ TEST(Overdue, ALargerCapacityTakesNoThreadFromATaskThatWaits) {
   const Task first = scene.engine.submit(rest, {.priority = 1});
   const Task second = scene.engine.submit(rest, {.priority = 1});
   const Task due = scene.engine.submit([] {}, {.start_within = 100ms});
-  scene.engine.set_capacity(3);  // for the other two
+  scene.engine.set_capacity(3);  // enough units for the other two
   EXPECT_TRUE(due.wait_for(60s));
   go = true;
   for (const Task& each : {first, second, due}) EXPECT_EQ(each.wait().status, Status::finished);
@@ -192,7 +192,7 @@ TEST(Overdue, TheEngineEndsWhileATaskWaits) {
   EXPECT_EQ(task->report().status, Status::cancelled);
 }
 
-// Looks at the policies from outside: on a busy machine a demoted thread may not run at all.
+// Reads the policies from another thread: on a busy machine a demoted thread may not run at all.
 TEST(Overdue, OneLateGroupIsDemotedUntilTheTaskIsDone) {
   if (cpu::demotion_way() != cpu::DemotionWay::idle_policy)
     GTEST_SKIP() << "this process may not leave SCHED_IDLE";
@@ -240,7 +240,7 @@ TEST(Demotion, ChangesBackWhatItHasChanged) {
     if (possible) {
       EXPECT_NE(of_thread(), before);
     }
-    demotion.demote(thread.native_handle(), 1, way);  // a second one changes nothing
+    demotion.demote(thread.native_handle(), 1, way);  // a second call changes nothing
     demotion.restore();
     EXPECT_FALSE(demotion.demoted());
     EXPECT_EQ(of_thread(), before);

@@ -161,7 +161,7 @@ TEST(Policy, PostponesOnlyForWantOfRoom) {
     for (std::size_t i = 0; i < shares.size(); ++i) {
       if (shares[i] > 0 || scene.claims[i].max_groups == 0) continue;
       EXPECT_GT(needed + least(scene.claims[i]), scene.capacity) << "job " << i;
-      break;  // the jobs behind it wait for it
+      break;  // later jobs wait for this one
     }
   });
 }
@@ -263,7 +263,7 @@ TEST(Lend, GivesEachTenantItsWeightsPartOrItsDemand) {
     for (std::size_t i = 0; i < tenants.size(); ++i) {
       lent += loans[i].units;
       ASSERT_LE(loans[i].units, tenants[i].demand) << "seed " << seed;
-      // The other tenants' demands do not touch its part.
+      // The demands of the other tenants do not change its part.
       const double part = units * tenants[i].weight / weights;
       ASSERT_GE(loans[i].due + 1e-6, std::min<double>(tenants[i].demand, part)) << "seed " << seed;
       ASSERT_LT(std::abs(loans[i].units - loans[i].due), 1) << "seed " << seed;

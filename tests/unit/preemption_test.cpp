@@ -1,4 +1,4 @@
-// How the units of a task are chosen: properties over random machines.
+// The choice of a task's number of units: properties over random machines.
 #include "scheduler/preemption.hpp"
 
 #include <gmock/gmock.h>
@@ -15,13 +15,14 @@ namespace {
 
 using testing::ElementsAre;
 
-/// A machine, a job and a kind of tasks on it, with everything that the policy has to find out.
+/// A machine, a job, and one kind of tasks, with all the properties that the policy has to find
+/// out.
 struct Machine {
   std::uint32_t capacity = 8;
-  double work = 1e6;       // of a task on one unit
-  double task_serial = 0;  // the part of it that does not scale
-  double job_scaling = 1;  // its speed on half of the units is 2^-scaling
-  double step = 0;         // on all units: the distance of the job's resizing points
+  double work = 1e6;       // duration of a task on one unit
+  double task_serial = 0;  // the part of the task that does not scale
+  double job_scaling = 1;  // the job's speed on half of the units is 2^-scaling
+  double step = 0;         // time between the job's resizing points, on all units
   double noise = 0;
   std::mt19937 random{1};
 
@@ -34,7 +35,7 @@ struct Machine {
   double speed(std::uint32_t groups) const {
     return groups >= capacity ? 0 : std::pow(1 - double(groups) / capacity, job_scaling);
   }
-  /// Half of a step until the first resizing point after the task, and nothing after a suspend.
+  /// Half a step until the first resizing point after the task; 0 after a suspend.
   double regrow(std::uint32_t groups) const {
     return groups >= capacity ? 0 : step / 2 / std::max(speed(groups), 0.01);
   }
@@ -109,7 +110,8 @@ TEST(Preemption, CostsTheJobHardlyMoreThanTheBestFixedChoice) {
     }
     double best = machine.loss(choices.front());
     for (const std::uint32_t each : choices) best = std::min(best, machine.loss(each));
-    // Speeds are mixed with the assumption of proportional ones, so close choices can be confused.
+    // The policy mixes measured speeds with the assumption of proportional speeds, so it may
+    // confuse choices with similar costs.
     EXPECT_LE(loss / (tasks / 2), 1.5 * best) << "seed " << seed;
   }
 }
@@ -144,7 +146,7 @@ TEST(Preemption, TakesTheSoonestChoiceWhereNoneKeepsTheLimit) {
   EXPECT_EQ(chosen, 8U);
 }
 
-/// What it settles on after `tasks` tasks.
+/// The choice on which the policy settles after `tasks` tasks.
 std::uint32_t settled(Machine machine, int tasks = 60) {
   PreemptionPolicy policy;
   const auto choices = preemption_choices(machine.capacity, 1, machine.capacity);
@@ -162,7 +164,7 @@ TEST(Preemption, GathersOneGroupForATaskThatDoesNotScale) {
 }
 
 TEST(Preemption, GathersFewGroupsFromAJobThatScalesBadly) {
-  // On all but one unit it is nearly as fast as on all of them, and on one it is not slow.
+  // This task is nearly as fast on all but one unit as on all, and not slow on one.
   EXPECT_LT(settled({.capacity = 8, .work = 1e7, .job_scaling = 0.2, .noise = 0.1}), 8U);
 }
 

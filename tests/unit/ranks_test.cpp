@@ -99,7 +99,7 @@ TEST(Ranks, KeepEveryShardAndMessageThroughAThousandResizes) {
 using apps::RankedOutcome;
 using apps::RankedRun;
 
-/// A network that reads what a rank sends.
+/// A network that inspects the parcels that a rank sends.
 class ReadNetwork {
  public:
   explicit ReadNetwork(Network& network) : network_(network) {}
@@ -131,12 +131,13 @@ constexpr std::uint8_t messages_to_all = 3;
 void for_items(const Bytes& parcel, const std::function<void(std::uint8_t, const Bytes&)>& see) {
   for (ParcelReader reader{parcel}; !reader.done();) {
     const auto item = reader.value<std::uint8_t>();
-    if (item != messages_to_all) (void)reader.value<std::uint32_t>();  // the shard
+    if (item != messages_to_all) (void)reader.value<std::uint32_t>();  // skips the shard's number
     see(item, reader.list<std::byte>());
   }
 }
 
-/// The outcome on the first rank. No parcel may have two messages for one node.
+/// Runs an app. Returns the outcome on the first rank. Checks that no parcel has two messages for
+/// one node.
 RankedOutcome run_app(std::uint32_t ranks, std::uint32_t groups, const RankedRun& run) {
   RankedOutcome outcome;
   on_ranks(ranks, ranks, [&](Network& network, std::uint32_t /*seat*/) {
@@ -152,7 +153,7 @@ RankedOutcome run_app(std::uint32_t ranks, std::uint32_t groups, const RankedRun
         for_items(parcel, [&](std::uint8_t item, const Bytes& bytes) {
           if (item != messages) return;
           for (std::size_t at = 0; at < bytes.size(); at += size) {
-            std::uint64_t node = 0;  // of bfs: a word of nodes, and the bit of one
+            std::uint64_t node = 0;  // for bfs: a word of the bitmap, and the bit of one node in it
             std::memcpy(&node, bytes.data() + at, run.app == "bfs" ? 8 : 4);
             EXPECT_TRUE(nodes.insert(node).second) << "two messages for a node of another rank";
           }
@@ -173,7 +174,8 @@ RankedOutcome run_app(std::uint32_t ranks, std::uint32_t groups, const RankedRun
 TEST(Ranks, ResizesMoveHardlyMoreBytesThanTheShardsThatMustMove) {
   constexpr std::uint32_t shards = 24;
   constexpr std::size_t shard_size = 4096;
-  /// Shards of some size, and no messages. Rank 0 asks for the next number of ranks.
+  /// Work whose shards have a given size, and which sends no messages. Rank 0 requests one number
+  /// of ranks after another.
   class Blocks : public MixWork {
    public:
     using MixWork::MixWork;
@@ -211,7 +213,8 @@ TEST(Ranks, ResizesMoveHardlyMoreBytesThanTheShardsThatMustMove) {
     }
     return rank.run() == RankEnd::left;
   });
-  // 1 to 2 ranks: 12 shards; to 3: 8; back to 2: the 8 of the third; to 1: 12.
+  // The moved shards: 12 from 1 to 2 ranks, 8 to the third rank, 8 back from the third, 12 back to
+  // rank 0.
   constexpr std::size_t least = (12 + 8 + 8 + 12) * shard_size;
   EXPECT_EQ(rules.moves(), 40U);
   EXPECT_GE(bytes, least);
@@ -348,7 +351,7 @@ TEST(Ranks, AJobGrowsAndShrinksWhileItRuns) {
       std::jthread scheduler;
       RankedRun run{.app = app, .input = "road:4000", .options = {.shards = 12}, .verify = true};
       run.control = [&](RankRequests* requests) {
-        scheduler = {};  // no request after the end
+        scheduler = {};  // so that no request comes after the end
         if (requests == nullptr) return;
         if (seat == 0) requests->resize(3);
         if (seat == 1) requests->leave();

@@ -1,4 +1,4 @@
-// The packed word of the protocol: what each addition to it means.
+// The packed word of the protocol: the effect of each addition.
 #include "cohort/protocol/roster.hpp"
 
 #include <gtest/gtest.h>
@@ -74,11 +74,12 @@ TEST(SelfFlip, LooksBiasedFromGroupZerosArrivalToTheFlip) {
       roster.word += Roster::one_arrival;
     }
     EXPECT_FALSE(roster.biased());
-    roster.word += Roster::self_flip(active);  // the last: it flips at once
+    // Group 0 arrives last: its arrival flips the generation at once.
+    roster.word += Roster::self_flip(active);
     EXPECT_FALSE(roster.biased());
     EXPECT_EQ(roster.gen(), 2U);
     if (active == 1) continue;
-    roster.word += Roster::self_flip(active);  // the first
+    roster.word += Roster::self_flip(active);  // group 0 arrives first
     EXPECT_TRUE(roster.biased());
     for (std::uint32_t i = 2; i < active; ++i) {
       roster.word += Roster::one_arrival;
@@ -91,7 +92,7 @@ TEST(SelfFlip, AVetoTakesTheBiasOutAndLeavesTheCount) {
   for (const std::uint32_t active : sizes) {
     if (active == 1) continue;
     for (const std::uint32_t before :
-         {0U, (active - 1) / 2, active - 2}) {  // arrivals before the veto
+         {0U, (active - 1) / 2, active - 2}) {  // number of arrivals before the veto
       Roster roster = at(9, active);
       roster.word += Roster::self_flip(active);
       for (std::uint32_t i = 0; i < before; ++i) roster.word += Roster::one_arrival;

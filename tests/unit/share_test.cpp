@@ -1,5 +1,5 @@
-// How the items of a step are shared out: in portions where few groups are left, and so that no
-// group waits for another that has all the edges.
+// How the items of a step are divided among groups: in portions if few groups are left, and so that
+// no group waits for one that has all the edges.
 #include "apps/share.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace cohort::apps {
 namespace {
 
-/// As much of a Group as portion() asks for.
+/// The part of a Group that portion() uses.
 struct FewGroups {
   std::uint32_t groups;
   [[nodiscard]] std::uint32_t num_groups() const { return groups; }
@@ -49,7 +49,7 @@ TEST(Portions, AreShorterWhereItemsAreMoreWork) {
   EXPECT_EQ(portion(FewGroups{1}, 0, 32, even_chunk, 8192).end, 1U) << "one at least";
 }
 
-/// The same of groups of many threads.
+/// The same for groups of many threads.
 struct FewLargeGroups : FewGroups {
   [[nodiscard]] static std::uint32_t local_size() { return 256; }
   [[nodiscard]] static bool alone() { return false; }
@@ -63,7 +63,7 @@ TEST(Portions, OfLargeGroupsAreAFewNodesForEachThreadAtLeast) {
   EXPECT_EQ(portion(one, 0, 128'000, even_chunk).end, 2000U) << "as among all groups";
 }
 
-/// As much of a Group as for_edges() asks for.
+/// The part of a Group that for_edges() uses.
 struct OneOfLargeGroups {
   std::uint32_t id;
   std::uint32_t groups;
@@ -83,7 +83,7 @@ TEST(Worklists, DealOutEveryPartOfEveryNodeOnceAndEvenly) {
       std::vector<Node> spill(nodes);
       std::iota(spill.begin(), spill.end(), 0U);
       const Worklist list{nullptr, spill.data(), nullptr, 0, 0};
-      const Node begin = nodes / 3;  // what is before it has been visited
+      const Node begin = nodes / 3;  // all items before this one have been visited
       std::map<Node, std::multiset<std::uint32_t>> visited;
       std::vector<std::size_t> by_group(groups);
       std::uint32_t parts = 1;

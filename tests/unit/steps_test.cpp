@@ -1,6 +1,6 @@
-// How long steps are, counted in words that a group accesses rather than in time: on graphs with
-// hubs, all groups do about the same in a step, and no step is long. So the next resizing point is
-// near on every graph.
+// The length of steps, counted in accesses to words instead of time. On graphs with hubs, all
+// groups have about equal work in a step, and no step is long. So on every graph the next resizing
+// point is never far away.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -83,7 +83,7 @@ struct Word {
   }
 };
 
-/// One of the groups, as kernels see it.
+/// One of the groups, with the interface that kernels use.
 struct CountingGroup {
   std::uint32_t id;
   std::uint32_t groups;
@@ -157,7 +157,7 @@ void expect_short_steps(const char* graph, const App& app) {
     const std::uint64_t most = *std::max_element(step.begin(), step.end());
     const std::uint64_t all = std::accumulate(step.begin(), step.end(), std::uint64_t{0});
     longest = std::max(longest, most);
-    // Some blocks or pieces more than others, and twice as many accesses for an edge.
+    // Tolerates a difference of some blocks or pieces, and twice as many accesses per edge.
     EXPECT_LE(most, 2 * all / engine.groups + 16384) << "of " << all << " in the step";
   }
   EXPECT_LE(longest, 1'200'000U) << "128 blocks or pieces, and a few words for an edge";
@@ -179,9 +179,9 @@ TEST(Steps, AreEvenAndShortOnGraphsWithHubs) {
   }
 }
 
-// Their nodes with many edges lie together.
+// In these graphs, the nodes with many edges have consecutive ids.
 TEST(Steps, AreEvenWhereTheFirstNodesHaveMostEdges) {
-  Csr graph = complete(600);  // and many nodes without edges
+  Csr graph = complete(600);  // complete, with many nodes without edges added
   graph.offsets.resize(100'000, graph.offsets.back());
   const GraphInput input = known_graph(with_weights(std::move(graph)));
   expect_short_steps("a clique", color::App{{{input}, {.priority = Priority::degree}}});

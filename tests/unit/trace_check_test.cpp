@@ -1,5 +1,5 @@
-// The oracle: for each rule of appendix A, traces that keep it and traces that break it. Each
-// broken one is refused at the event that breaks it, with the reason.
+// Tests of the trace checker: for each rule of appendix A, traces that keep it and traces that
+// break it. Each broken trace is refused at the event that breaks the rule, with the reason.
 #include "cohort/trace_check.hpp"
 
 #include <gmock/gmock.h>
@@ -42,7 +42,7 @@ TraceEvent fault(std::uint32_t group) { return {.what = Trace::fault, .group = g
 
 using Events = std::vector<TraceEvent>;
 
-/// Some events after others.
+/// Two lists of events, one after the other.
 Events operator+(Events events, const Events& more) {
   events.insert(events.end(), more.begin(), more.end());
   return events;
@@ -72,7 +72,7 @@ constexpr TraceRules four{.max_groups = 4};
 constexpr TraceRules four_any{.max_groups = 4, .kill_order = KillOrder::any};
 constexpr TraceRules four_may_leave{.max_groups = 4, .survivors = Survivors::may_all_leave};
 
-/// What the checker says, and at which event: "" when the trace is legal.
+/// The checker's sentence, and the event to which it belongs; "" if the trace is legal.
 std::string judge(const TraceRules& rules, const Events& events,
                   std::optional<Status> status = Status::finished) {
   TraceChecker checker{rules};
@@ -87,7 +87,7 @@ void expect_legal(const TraceRules& rules, const Events& events,
   EXPECT_EQ(judge(rules, events, status), "");
 }
 
-/// Legal up to the last event; that one is refused with `why`.
+/// Expects that all events but the last are legal, and that the last is refused with `why`.
 void expect_last_refused(const TraceRules& rules, const Events& events, const std::string& why) {
   const std::string said = judge(rules, events, {});
   EXPECT_THAT(said, HasSubstr("event " + std::to_string(events.size()) + ", group "));
@@ -231,13 +231,13 @@ TEST(TraceCheck, NobodyJoinsAfterAReturn) {
 }
 
 TEST(TraceCheck, AnIdIsHeldByOneGroupAtATime) {
-  // Group 1 has been told to leave, but has not gone.
+  // Group 1 has been told to leave, but has not left.
   const Events shrunk = starts(2) + arrivals(2) + Events{resize(1, 2, 1), pass(0, 1)};
   expect_legal(four, shrunk + Events{shed(1, 1), fork(0, 2, 1), join(1, 2, 1)} + finishes(2));
   expect_last_refused(four, shrunk + Events{fork(0, 2, 1)}, "sent away are still there");
   expect_last_refused(four, shrunk + Events{arrive(0, 1), resize(0, 1, 2)},
                       "sent away are still there");
-  // But more may be sent away meanwhile.
+  // But the barrier may remove more groups meanwhile.
   expect_legal(four, starts(3) + arrivals(3) + Events{resize(0, 3, 2), pass(0, 2), pass(1, 2)} +
                          arrivals(2, 1) +
                          Events{resize(0, 2, 1), shed(2, 1), shed(1, 1), pass(0, 1, 2), finish(0)});
@@ -370,7 +370,7 @@ TEST(TraceCheck, ASuspendedJobStartsAgain) {
                       "the job has ended");
   expect_last_refused(four, starts(1) + Events{finish(0), start(0, 1)},
                       "not one of the first groups");
-  // The first start is as told, the next ones need not be.
+  // The number of groups is prescribed for the first start, but not for the next ones.
   expect_legal({.max_groups = 4, .start_groups = 2}, once + starts(1) + finishes(1));
 }
 
@@ -383,7 +383,7 @@ TEST(TraceCheck, AFaultEndsGroupsWhereverTheyAre) {
   expect_legal(four_any, starts(1) + Events{fork(0, 2, 1), fault(3), fault(0)}, Status::cancelled);
   expect_last_refused(four_may_leave, starts(1) + Events{kill(0, 0), fault(0)},
                       "it has left or never was");
-  // Released before the fault, passed after it.
+  // The barrier was released before the fault, and passed after it.
   expect_legal(four, starts(2) + arrivals(2) + Events{fault(0), pass(1, 2), fault(1)},
                Status::cancelled);
 }
@@ -432,7 +432,7 @@ TEST(ModelledBarrier, TheCheckerAcceptsExactlyItsOutcomes) {
   for (std::uint32_t before = 1; before <= most; ++before) {
     for (std::uint32_t forked = 0; forked <= most + 1; ++forked) {
       for (std::uint32_t after = 1; after <= most + 1; ++after) {
-        // The master of a query barrier forks, and then says how many groups go on.
+        // The master of a query barrier forks, and then says how many groups continue.
         Events events = starts(before) + arrivals(before);
         if (forked > 0) events.push_back(fork(0, before + forked, forked));
         events.push_back(resize(0, before + forked, after));
@@ -458,8 +458,8 @@ using Log = std::vector<LoggedEvent>;
 /// An event with the worker that recorded it.
 LoggedEvent on(std::uint32_t worker, const TraceEvent& event) { return {event, worker}; }
 
-/// What the checker says of a log that begins with the starts of `groups` groups, each on the
-/// worker of that number.
+/// The checker's sentence about a log that begins with the starts of `groups` groups, each on the
+/// worker of the same number.
 std::string judge_log(const TraceRules& rules, std::uint32_t groups, const Log& more) {
   Log log;
   for (std::uint32_t id = 0; id < groups; ++id) log.push_back(on(id, start(id, groups)));
@@ -500,7 +500,7 @@ TEST(TraceOrder, AGroupThatAnotherTakesAlongMayBeLoggedLate) {
   expect_legal_log(four, 4,
                    {on(2, offer(2)), on(3, offer(3)), on(3, kill(3, 3)), on(1, offer(1)),
                     on(1, kill(1, 1)), on(3, kill(2, 2)), on(0, finish(0))});
-  // Or a barrier is passed; or another group has the id when the kill is logged.
+  // Or a barrier is passed in between, or another group has the id when the kill is logged.
   expect_legal_log(four, 3,
                    {on(1, offer(1)), on(0, arrive(0)), on(2, offer(2)), on(2, kill(2, 2)),
                     on(0, pass(0, 1)), on(0, fork(0, 2, 1)), on(3, join(1, 2, 1)),
@@ -595,7 +595,7 @@ class RandomJob {
     return std::move(log_);
   }
 
-  /// Steps that were logged after a later one.
+  /// The number of steps that were logged after a later one.
   [[nodiscard]] std::uint32_t overtaken() const { return overtaken_; }
 
  private:

@@ -1,5 +1,5 @@
 // A program of another project. It uses groups of several threads, a task and a checkpoint, so that
-// everything that the library needs is linked. Exit status 0: the results were correct.
+// it links everything that the library needs. Exit status 0: the results were correct.
 #include <cohort/cpu.hpp>
 #include <cohort/version.hpp>
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Needs the headers, the generated ones too, and the library. Exit status 0 means that they agree.
+// Uses the library and its headers, including generated ones. Exit status 0 means that they agree.
 #include <cohort/trace_check.hpp>
 #include <cohort/version.hpp>
 #include <iostream>

@@ -21,7 +21,8 @@ if(NOT failed)
   message(FATAL_ERROR "It compiles, but it should be refused with: ${MESSAGE}")
 endif()
 string(FIND "${output}" "cohort: ${MESSAGE}" place)
-string(FIND "${output}" "cohort::cuda::detail::${MESSAGE}" name_in_place)  # nvcc's own error, about a function of ours
+# Nvcc's own error, which contains the name of a function of ours.
+string(FIND "${output}" "cohort::cuda::detail::${MESSAGE}" name_in_place)
 if(place EQUAL -1 AND name_in_place EQUAL -1)
   message(FATAL_ERROR "It is refused, but not with: ${MESSAGE}\n${output}")
 endif()

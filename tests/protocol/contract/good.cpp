@@ -1,4 +1,4 @@
-// Everything a kernel may do, in every style.
+// Everything that a kernel may do, in every style.
 #include "kernels.hpp"
 
 struct Steps : Stateful {
@@ -22,7 +22,7 @@ struct Steps : Stateful {
 
 struct StatelessSteps {
   template <class Group>
-  cohort::Next step(Group&, cohort::Nothing) const {  // there is nothing to keep
+  cohort::Next step(Group&, cohort::Nothing) const {  // there is no State to keep
     return cohort::Next::halt;
   }
 };
@@ -43,7 +43,7 @@ struct AnyOrder : Stateful {
                                          .suspendable = false};
   template <class Group>
   void setup(Group& group) const {
-    group.global_barrier();  // ids are dense here
+    group.global_barrier();  // allowed, because ids are dense here
     (void)group.stride(10);
   }
   template <class Group>

@@ -1,4 +1,4 @@
-// What the contract checks share: a kernel with a state, and a launch that instantiates everything.
+// Shared by the contract checks: a kernel with a State, and a launch that instantiates everything.
 #pragma once
 
 #include "cohort/cpu.hpp"
