@@ -16,6 +16,7 @@ from ._graph import Graph
 from ._library import about, version
 from ._memory import Buffer
 from ._program import Kernel, Local, Parameter, Program
+from ._tenant import Tenant, TenantLease, engine_status, set_engine_capacity, shared_engines
 from ._timeline import Timeline
 
 __version__ = version()
@@ -23,5 +24,6 @@ __version__ = version()
 __all__ = [
     "BadFile", "BadHandle", "BadOptions", "BadState", "BrokenContract", "Buffer", "DeviceLost", "Engine", "EngineGone", "Error",
     "Graph", "Job", "Kernel", "KernelFailed", "Local", "NotSuspendable", "OutOfMemory", "Parameter", "Program", "Report", "Status",
-    "Summary", "Task", "TaskReport", "TimedOut", "Timeline", "Unsupported", "about", "apps", "cpu", "cuda", "version",
+    "Summary", "Task", "TaskReport", "Tenant", "TenantLease", "TimedOut", "Timeline", "Unsupported", "about", "apps", "cpu", "cuda",
+    "engine_status", "set_engine_capacity", "shared_engines", "version",
 ]

@@ -14,7 +14,7 @@ import threading
 import time
 from typing import Any, Callable, Optional
 
-from . import _library
+from . import _library, _tenant
 from ._errors import BAD_HANDLE, OK, TIMED_OUT, BadHandle, BadOptions, BadState, EngineGone, Error
 from ._memory import Buffer
 from ._timeline import Timeline
@@ -414,9 +414,10 @@ _PATIENCE = 3.0  # additional seconds after an exception has been raised in them
 
 
 def _close_all() -> None:
-    """Closes all engines, the youngest first, while threads can still run Python. A function of a task that does not end is
-    interrupted by SystemExit; where that does not help either, the process ends without it."""
+    """Closes all tenants, then all engines, the youngest first, while threads can still run Python. A function of a task that does
+    not end is interrupted by SystemExit; where that does not help either, the process ends without it."""
     Engine._exiting = True
+    _tenant.close_all()  # a task may wait for a lease
     begun = time.monotonic()
     interrupted: set[int] = set()
     for value in reversed(list(Engine._open)):

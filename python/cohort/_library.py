@@ -28,7 +28,8 @@ class Options(ctypes.Structure):
 
 
 class EngineOptions(Options):
-    _fields_ = [("size", ctypes.c_size_t), ("capacity", ctypes.c_uint32), ("pin_workers", ctypes.c_int32), ("device", ctypes.c_char_p)]
+    _fields_ = [("size", ctypes.c_size_t), ("capacity", ctypes.c_uint32), ("pin_workers", ctypes.c_int32), ("device", ctypes.c_char_p),
+                ("share", ctypes.c_char_p)]
 
 
 class ProgramOptions(Options):
@@ -58,6 +59,11 @@ class Csr(Options):
 class AppOptions(Options):
     _fields_ = [("size", ctypes.c_size_t), ("settings", ctypes.POINTER(ctypes.c_char_p)), ("input", ctypes.c_char_p),
                 ("launch", ctypes.POINTER(LaunchOptions)), ("movable", ctypes.c_int32), ("restore", ctypes.c_char_p)]
+
+
+class TenantOptions(Options):
+    _fields_ = [("size", ctypes.c_size_t), ("engine", ctypes.c_char_p), ("name", ctypes.c_char_p), ("weight", ctypes.c_uint32),
+                ("priority", ctypes.c_int32)]
 
 
 def _functions() -> dict[str, list]:
@@ -116,6 +122,18 @@ def _functions() -> dict[str, list]:
         "engine_lease_stream": [handle, ctypes.c_uint32, handles],
         "lease_stream": [handle, to(ctypes.c_void_p)],
         "lease_give_back": [handle],
+        "lease_wait": [handle, ctypes.c_int64],
+        "lease_units": [handle, sizes],
+        "lease_cpus": [handle, sizes, ctypes.c_uint32, sizes],
+        "tenant_create": [to(TenantOptions), handles],
+        "tenant_destroy": [handle],
+        "tenant_wait_connected": [handle, ctypes.c_int64],
+        "tenant_engine": [handle, texts],
+        "tenant_lease": [handle, ctypes.c_uint32, handles],
+        "tenant_try_lease": [handle, ctypes.c_uint32, handles],
+        "shared_engines": [texts],
+        "shared_engine_status": [text, texts],
+        "shared_engine_set_capacity": [text, ctypes.c_uint32],
     }
 
 

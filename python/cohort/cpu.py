@@ -12,9 +12,11 @@ class Engine(_Engine):
 
     kind = "cpu"
 
-    def __init__(self, workers: Optional[int] = None, pin: bool = False) -> None:
-        """`workers`: default: the CPUs that this process may use. `pin`: binds each worker to a CPU."""
-        super().__init__(_library.EngineOptions(capacity=_library.limited(workers, "workers"), pin_workers=bool(pin)))
+    def __init__(self, workers: Optional[int] = None, pin: bool = False, share: Optional[str] = None) -> None:
+        """`workers`: default: the CPUs that this process may use. `pin`: binds each worker to a CPU. `share`: lends workers to
+        tenants in other processes under this name; pin workers too, so that leases name exact CPUs."""
+        super().__init__(_library.EngineOptions(capacity=_library.limited(workers, "workers"), pin_workers=bool(pin),
+                                                share=_library.encoded(share, "share")))
 
     def __enter__(self) -> "Engine":
         super().__enter__()

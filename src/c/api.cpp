@@ -1,5 +1,5 @@
 // The C API: engines, memory, programs, jobs, tasks and timelines. Apps are in apps.cpp, leases in
-// leases.cpp.
+// leases.cpp, tenants in tenants.cpp.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -193,7 +193,8 @@ cohort_code cohort_engine_create(const char* kind, const cohort_engine_options* 
     const auto options = options_or_default(given, "cohort_engine_options");
     EngineSpec spec{.engine = text_or(kind, "cpu"),
                     .device = text_or(options.device, ""),
-                    .pinned = options.pin_workers != 0};
+                    .pinned = options.pin_workers != 0,
+                    .share = text_or(options.share, "")};
     if (options.capacity != 0) spec.capacity = options.capacity;
     if (spec.engine == "cuda" && std::ranges::none_of(engine_kinds(), [](const EngineKind& each) {
           return each.name == "cuda";

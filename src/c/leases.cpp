@@ -1,5 +1,5 @@
 // The C API: leases of SMs. Every lease is refused in a build without CUDA, and on engines other
-// than CUDA.
+// than CUDA. Leases of tenants are in tenants.cpp.
 #include "c/objects.hpp"
 #include "cohort/c.h"
 
@@ -7,17 +7,17 @@ namespace cohort::c {
 
 #ifdef COHORT_WITH_CUDA
 
-class LeaseObject final : public Object {
+class SmLease final : public LeaseObject {
  public:
   /// `owned`: the stream to destroy with this object, if it made one.
-  LeaseObject(std::shared_ptr<EngineObject> engine, cuda::Lease lease, cudaStream_t stream,
-              int device, bool owned)
+  SmLease(std::shared_ptr<EngineObject> engine, cuda::Lease lease, cudaStream_t stream, int device,
+          bool owned)
       : engine_(std::move(engine)),
         lease_(std::move(lease)),
         stream_(stream),
         device_(device),
         owned_(owned) {}
-  ~LeaseObject() override {
+  ~SmLease() override {
     lease_.reset();  // ends the lease in stream order, before the stream is destroyed
     if (!owned_) return;
     int before = 0;
@@ -26,7 +26,7 @@ class LeaseObject final : public Object {
         cudaStreamDestroy(stream_));  // returns at once; the driver finishes the stream's work
     static_cast<void>(cudaSetDevice(before));
   }
-  [[nodiscard]] void* stream() const { return stream_; }
+  [[nodiscard]] void* stream() override { return stream_; }
 
  private:
   std::shared_ptr<EngineObject> engine_;
@@ -67,10 +67,10 @@ cohort_code lease(cohort_engine* engine, std::optional<cudaStream_t> given, std:
     use->visit([&]<class Engine>(Engine& its) {
       if constexpr (std::is_same_v<std::remove_const_t<Engine>, cuda::Engine>) {
         const cudaStream_t stream = given ? *given : make_stream(its.device());
-        std::shared_ptr<LeaseObject> object;
+        std::shared_ptr<SmLease> object;
         try {
-          object = std::make_shared<LeaseObject>(use.object(), its.lease(stream, {.sms = sms}),
-                                                 stream, its.device(), !given);
+          object = std::make_shared<SmLease>(use.object(), its.lease(stream, {.sms = sms}), stream,
+                                             its.device(), !given);
         } catch (...) {
           if (!given) static_cast<void>(cudaStreamDestroy(stream));
           throw;
@@ -87,11 +87,6 @@ cohort_code lease(cohort_engine* engine, std::optional<cudaStream_t> given, std:
 }  // namespace
 
 #else
-
-class LeaseObject final : public Object {
- public:
-  [[nodiscard]] void* stream() const { return nullptr; }
-};
 
 namespace {
 
@@ -134,5 +129,5 @@ cohort_code cohort_lease_stream(cohort_lease* lease, void** stream) {
 }
 
 cohort_code cohort_lease_give_back(cohort_lease* lease) {
-  return guarded([&] { forget(lease); });
+  return guarded([&] { forget(lease)->give_back(); });
 }

@@ -197,7 +197,27 @@ struct GraphObject;
 #else
 struct GraphObject final : Object {};
 #endif
-class LeaseObject;
+
+/// A lease of SMs or of a tenant. A function that its kind does not have is refused.
+class LeaseObject : public Object {
+ public:
+  [[nodiscard]] virtual void* stream() { refuse_kind("stream", "a tenant's has CPUs"); }
+  virtual void wait(const Deadline& /*deadline*/) { refuse_sms("wait"); }
+  [[nodiscard]] virtual std::uint32_t units() { refuse_sms("units"); }
+  [[nodiscard]] virtual std::vector<std::uint32_t> cpus() { refuse_sms("cpus"); }
+  /// Also ends the waits of other threads. SMs go back in the destructor.
+  virtual void give_back() noexcept {}
+
+ private:
+  [[noreturn]] static void refuse_kind(const char* call, const char* why) {
+    refuse(COHORT_UNSUPPORTED, std::string{"lease: no "} + call + "; " + why);
+  }
+  [[noreturn]] static void refuse_sms(const char* call) {
+    refuse_kind(call, "a lease of SMs has a stream");
+  }
+};
+
+class TenantObject;
 
 #define COHORT_HANDLE(handle, type, its_number, its_name) \
   template <>                                             \
@@ -215,6 +235,7 @@ COHORT_HANDLE(cohort_task, TaskObject, 6, "task");
 COHORT_HANDLE(cohort_graph, GraphObject, 7, "graph");
 COHORT_HANDLE(cohort_timeline, TimelineObject, 8, "timeline");
 COHORT_HANDLE(cohort_lease, LeaseObject, 9, "lease");
+COHORT_HANDLE(cohort_tenant, TenantObject, 10, "tenant");
 #undef COHORT_HANDLE
 
 }  // namespace cohort::c

@@ -296,45 +296,60 @@ bool Client::holds_another(std::uint64_t ticket) const {
 }
 
 TenantLease Client::lease(Deadline deadline, std::uint32_t units, bool tries) {
+  const std::uint64_t ticket = ask_for(units);
+  if (ticket == 0) return {};
+  if (wait(ticket, deadline, tries) == Waited::granted)
+    return TenantLease{shared_from_this(), ticket};
+  give_back(ticket);
+  return {};
+}
+
+std::uint64_t Client::ask_for(std::uint32_t units) {
   if (units == 0 || units > max_groups_limit)
     check_range("lease: units", units, 1, max_groups_limit);
-  if (state_.load(std::memory_order_acquire) == State::alone || process_.left_behind()) return {};
-  if (tries) deadline = Clock::now() + try_time;
-  Lock lock{mutex_};
-  if (link_ == nullptr) return {};
+  if (state_.load(std::memory_order_acquire) == State::alone || process_.left_behind()) return 0;
+  const Lock lock{mutex_};
+  if (link_ == nullptr) return 0;
   const std::uint64_t ticket = ++tickets_;
   open_.push_back(
       {.ticket = ticket, .units = units, .serial = 0, .thread = std::this_thread::get_id()});
   ask();
   open_.back().serial = serial_;
-  for (const auto link = link_; link_ == link;) {
+  return ticket;
+}
+
+Client::Waited Client::wait(std::uint64_t ticket, Deadline deadline, bool tries) {
+  if (ticket == 0 || process_.left_behind()) return Waited::over;
+  if (tries) deadline = Clock::now() + try_time;
+  Lock lock{mutex_};
+  for (const auto link = link_; link != nullptr && link_ == link;) {
+    const std::uint32_t version =
+        link->seated() ? link->grant_page().version.load(Order::acquire) : 0;
+    const Part part = part_of(ticket);
+    if (part.open == nullptr) break;  // given back, or the tenant is being destroyed
     if (!link->seated()) {
       if (holds_another(ticket)) break;
       const auto news = [&] { return link_ != link || link->seated(); };
       if (deadline == Deadline::max()) {
         changed_.wait(lock, news);
       } else if (!changed_.wait_until(lock, deadline, news)) {
-        break;
+        return Waited::timed_out;
       }
       continue;
     }
-    const std::uint32_t version = link->grant_page().version.load(Order::acquire);
-    const Part part = part_of(ticket);
-    if (part.open == nullptr) return {};  // the tenant is being destroyed
     if (part.grant.answers(part.open->serial)) {
       const bool enough = part.grant.settled() || (tries && Clock::now() >= deadline);
-      if (enough && part.units != 0) return TenantLease{shared_from_this(), ticket};
+      if (enough && part.units != 0) return Waited::granted;
       if (part.grant.settled() && holds_another(ticket)) break;
     }
-    if (Clock::now() >= deadline) break;
+    if (Clock::now() >= deadline) return Waited::timed_out;
     link->sleepers.fetch_add(1);  // before the check of `gone`: pairs with lose()
     lock.unlock();
     if (!link->gone.load()) sleep_on(link->grant_page().version, version, nanoseconds(deadline));
     link->sleepers.fetch_sub(1);
     lock.lock();
   }
-  forget(ticket);
-  return {};
+  return Waited::over;
 }
 
 /// Removes a lease from the list of open leases. Call it with the mutex held.

@@ -35,6 +35,16 @@ class Client : public std::enable_shared_from_this<Client> {
 
   /// Opens a lease. `tries`: waits at most 2 ms and takes the units that have come by then.
   [[nodiscard]] TenantLease lease(Deadline deadline, std::uint32_t units, bool tries);
+
+  /// The two halves of lease(). A lease that was asked for stays open until it is given back.
+  /// Returns 0 if there is no engine.
+  [[nodiscard]] std::uint64_t ask_for(std::uint32_t units);
+  enum class Waited : std::uint8_t {
+    granted,  ///< it has units; the engine lends no more now
+    timed_out,
+    over,  ///< nothing to wait for: no engine, given back, or the thread's own leases have it all
+  };
+  Waited wait(std::uint64_t ticket, Deadline deadline, bool tries);
   [[nodiscard]] std::uint32_t units(std::uint64_t ticket) noexcept;
   [[nodiscard]] std::vector<std::uint32_t> cpus(std::uint64_t ticket);
   void give_back(std::uint64_t ticket) noexcept;

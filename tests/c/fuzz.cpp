@@ -2,6 +2,8 @@
 // or of another kind. `c_fuzz CALLS SEED...` makes CALLS calls in each thread for each seed. It
 // fails if it crashes or hangs, if a sanitizer reports something, or on a code that no caller
 // should see.
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -9,6 +11,7 @@
 #include <iterator>
 #include <mutex>
 #include <random>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -64,7 +67,11 @@ struct World {
   Handles<cohort_graph> graphs;
   Handles<cohort_timeline> timelines;
   Handles<cohort_lease> leases;
+  Handles<cohort_tenant> tenants;
 };
+
+/// The name that an engine of this process is shared under.
+const std::string shared = "fuzz" + std::to_string(::getpid());
 
 alignas(64) volatile std::uint32_t marks[64];
 alignas(64) int memory[64];
@@ -74,7 +81,7 @@ class Caller {
   Caller(World& world, unsigned seed) : world_(world), random_(seed) {}
 
   void call() {
-    switch (random_() % 30) {
+    switch (random_() % 36) {
       case 0: return make_engine();
       case 1: return make_timeline();
       case 2: return submit();
@@ -113,6 +120,12 @@ class Caller {
       case 26: return see(cohort_job_checkpoint(world_.jobs.any(random_), "/dev/null/checkpoint"));
       case 27: return lease();
       case 28: return see(cohort_job_status(world_.jobs.any(random_), status()));
+      case 29: return make_tenant();
+      case 30:
+      case 31: return borrow();
+      case 32: return see(cohort_lease_wait(world_.leases.any(random_), timeout()));
+      case 33: return see(cohort_tenant_wait_connected(world_.tenants.any(random_), timeout()));
+      case 34: return see_shared();
       default: return text([](char** to) { return cohort_about(to); });
     }
   }
@@ -150,11 +163,13 @@ class Caller {
 
   void make_engine() {
     if (random_() % 4 != 0) return;
+    const bool cut = random_() % 16 == 0;  // perhaps within a pointer, which is null then
     const cohort_engine_options options{
-        .size = random_() % 16 == 0 ? random_() % sizeof options : sizeof options,
+        .size = cut ? random_() % sizeof options : sizeof options,
         .capacity = number(4),
         .pin_workers = 0,
-        .device = nullptr};
+        .device = nullptr,
+        .share = !cut && random_() % 8 == 0 ? shared.c_str() : nullptr};
     add(world_.engines, [&](cohort_engine** to) {
       return cohort_engine_create(random_() % 16 == 0 ? "abacus" : "cpu", &options, to);
     });
@@ -286,14 +301,44 @@ class Caller {
     });
     see(cohort_lease_give_back(world_.leases.any(random_)));
   }
+  void make_tenant() {
+    if (random_() % 4 != 0) return;
+    const cohort_tenant_options options{
+        .size = sizeof options,
+        .engine = random_() % 8 == 0 ? ".bad" : shared.c_str(),
+        .name = random_() % 2 == 0 ? "guest" : nullptr,
+        .weight = number(random_() % 8 == 0 ? 2000 : 3),
+        .priority = static_cast<int>(number(random_() % 8 == 0 ? 200 : 3))};
+    add(world_.tenants, [&](cohort_tenant** to) { return cohort_tenant_create(&options, to); });
+  }
+  void borrow() {
+    add(world_.leases, [&](cohort_lease** to) {
+      cohort_tenant* const tenant = world_.tenants.any(random_);
+      return random_() % 4 == 0 ? cohort_tenant_try_lease(tenant, number(4), to)
+                                : cohort_tenant_lease(tenant, number(4), to);
+    });
+    cohort_lease* const lease = world_.leases.any(random_);
+    std::uint32_t numbers[4] = {};
+    std::uint32_t count = 0;
+    see(cohort_lease_units(lease, &count));
+    see(cohort_lease_cpus(lease, numbers, number(4), random_() % 8 == 0 ? nullptr : &count));
+    if (random_() % 2 == 0) see(cohort_lease_give_back(world_.leases.any(random_)));
+  }
+  void see_shared() {
+    text([&](char** to) { return cohort_tenant_engine(world_.tenants.any(random_), to); });
+    text([](char** to) { return cohort_shared_engines(to); });
+    text([](char** to) { return cohort_shared_engine_status(shared.c_str(), to); });
+    see(cohort_shared_engine_set_capacity(random_() % 8 == 0 ? "none" : shared.c_str(), number(4)));
+  }
   void destroy() {
-    switch (random_() % 7) {
+    switch (random_() % 8) {
       case 0: return see(cohort_buffer_destroy(world_.buffers.any(random_)));
       case 1: return see(cohort_program_destroy(world_.programs.any(random_)));
       case 2: return see(cohort_kernel_destroy(world_.kernels.any(random_)));
       case 3: return see(cohort_job_destroy(world_.jobs.any(random_)));
       case 4: return see(cohort_task_destroy(world_.tasks.any(random_)));
       case 5: return see(cohort_graph_destroy(world_.graphs.any(random_)));
+      case 6: return see(cohort_tenant_destroy(world_.tenants.any(random_)));
       default: return see(cohort_timeline_destroy(world_.timelines.any(random_)));
     }
   }
@@ -316,8 +361,11 @@ int main(int count, char** arguments) {
     World world;
     std::vector<cohort_engine*> engines;
     for (std::uint32_t capacity = 1; capacity <= 2; ++capacity) {
-      const cohort_engine_options options{
-          .size = sizeof options, .capacity = capacity, .pin_workers = 0, .device = nullptr};
+      const cohort_engine_options options{.size = sizeof options,
+                                          .capacity = capacity,
+                                          .pin_workers = 0,
+                                          .device = nullptr,
+                                          .share = capacity == 2 ? shared.c_str() : nullptr};
       cohort_engine* engine = nullptr;
       if (cohort_engine_create("cpu", &options, &engine) != COHORT_OK) return 1;
       world.engines.add(engine);

@@ -1,9 +1,11 @@
 /* The C API as a program in C11 uses it. */
+#define _POSIX_C_SOURCE 200809L
 #include <cohort/c.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define CHECK(condition)                                                          \
   do {                                                                            \
@@ -154,6 +156,87 @@ static void check_apps(cohort_engine* engine) {
   CHECK(cohort_app_launch(engine, "unknown", NULL, NULL, &job) == COHORT_BAD_OPTIONS);
 }
 
+static uint32_t units_of(cohort_lease* lease) {
+  uint32_t units = 99;
+  OK(cohort_lease_units(lease, &units));
+  return units;
+}
+
+static void check_tenants(void) {
+  char folder[] = "/tmp/cohort-c-test-XXXXXX";
+  CHECK(mkdtemp(folder) != NULL && setenv("XDG_RUNTIME_DIR", folder, 1) == 0);
+  unsetenv("COHORT_ENGINE");
+  cohort_tenant* tenant = NULL;
+  cohort_lease* lease = NULL;
+  cohort_tenant_options options = {.size = sizeof options, .weight = 1001};
+  CHECK(cohort_tenant_create(&options, &tenant) == COHORT_BAD_OPTIONS);
+  options = (cohort_tenant_options){.size = sizeof options, .engine = "c", .name = "renderer"};
+  OK(cohort_tenant_create(&options, &tenant));
+  CHECK(cohort_tenant_wait_connected(tenant, 1000000) == COHORT_TIMED_OUT);
+  OK(cohort_tenant_lease(tenant, 1, &lease));
+  OK(cohort_lease_wait(lease, COHORT_FOREVER));
+  CHECK(units_of(lease) == 0); /* there is no engine */
+  OK(cohort_lease_give_back(lease));
+  char* text = NULL;
+  CHECK(cohort_shared_engine_status("c", &text) == COHORT_ENGINE_GONE);
+
+  cohort_engine* engine = NULL;
+  OK(cohort_engine_create(
+      "cpu",
+      &(cohort_engine_options){.size = sizeof(cohort_engine_options), .capacity = 3, .share = "c"},
+      &engine));
+  OK(cohort_tenant_wait_connected(tenant, COHORT_FOREVER));
+  OK(cohort_tenant_engine(tenant, &text));
+  CHECK(strcmp(text, "c") == 0);
+  cohort_string_free(text);
+  CHECK(cohort_tenant_lease(tenant, 0, &lease) == COHORT_BAD_OPTIONS);
+  OK(cohort_tenant_lease(tenant, 2, &lease));
+  OK(cohort_lease_wait(lease, COHORT_FOREVER));
+  CHECK(units_of(lease) == 2);
+  uint32_t cpus[1024];
+  uint32_t count = 0;
+  OK(cohort_lease_cpus(lease, cpus, 1024, &count));
+  CHECK(count > 0 && count <= 1024);
+  OK(cohort_lease_cpus(lease, NULL, 0, &count));
+  CHECK(cohort_lease_cpus(lease, NULL, 1, &count) == COHORT_BAD_OPTIONS);
+  void* stream = NULL;
+  CHECK(cohort_lease_stream(lease, &stream) == COHORT_UNSUPPORTED);
+  cohort_lease* more = NULL;
+  OK(cohort_tenant_lease(tenant, 3, &more)); /* one is left */
+  OK(cohort_lease_wait(more, COHORT_FOREVER));
+  CHECK(units_of(more) == 1);
+  cohort_lease* last = NULL;
+  OK(cohort_tenant_lease(tenant, 1, &last)); /* this thread holds all */
+  OK(cohort_lease_wait(last, COHORT_FOREVER));
+  CHECK(units_of(last) == 0);
+  OK(cohort_lease_give_back(last));
+  OK(cohort_tenant_try_lease(tenant, 1, &last));
+  CHECK(units_of(last) == 0);
+  OK(cohort_lease_give_back(more));
+  CHECK(cohort_lease_wait(more, 0) == COHORT_BAD_HANDLE);
+
+  OK(cohort_shared_engines(&text));
+  CHECK(strcmp(text, "[\"c\"]") == 0);
+  cohort_string_free(text);
+  OK(cohort_shared_engine_status(NULL, &text));
+  CHECK(strstr(text, "\"name\": \"renderer\"") != NULL);
+  cohort_string_free(text);
+  OK(cohort_shared_engine_set_capacity("c", 2));
+  OK(cohort_engine_capacity(engine, &count));
+  CHECK(count == 2);
+  CHECK(cohort_shared_engine_set_capacity("c", 0) == COHORT_BAD_OPTIONS);
+
+  OK(cohort_tenant_destroy(tenant));
+  CHECK(cohort_tenant_destroy(tenant) == COHORT_BAD_HANDLE);
+  CHECK(units_of(lease) == 0);
+  OK(cohort_lease_wait(lease, COHORT_FOREVER));
+  OK(cohort_lease_give_back(lease));
+  OK(cohort_engine_close(engine, COHORT_FOREVER));
+  char inner[64];
+  snprintf(inner, sizeof inner, "%s/cohort", folder);
+  CHECK(rmdir(inner) == 0 && rmdir(folder) == 0);
+}
+
 int main(void) {
   CHECK(cohort_abi() >= COHORT_ABI);
   cohort_engine* engine = NULL;
@@ -182,6 +265,7 @@ int main(void) {
   OK(cohort_engine_close(engine, COHORT_FOREVER));
   CHECK(cohort_engine_close(engine, COHORT_FOREVER) == COHORT_BAD_HANDLE);
   CHECK(cohort_engine_lease(engine, NULL, 1, NULL) != COHORT_OK);
+  check_tenants();
   puts("right");
   return 0;
 }
