@@ -1,4 +1,4 @@
-"""python -m cohort: the cohort tool, of this package or installed on this machine."""
+"""python -m cohort: runs the cohort tool of this package, or the one installed on this machine."""
 from __future__ import annotations
 
 import os

@@ -1,6 +1,6 @@
-"""Engines, jobs and tasks: the same on every engine.
+"""Engines, jobs and tasks. Their interface is the same on every engine.
 
-Invariant: what a job or a task uses stays alive until it has ended, whether or not its handle does."""
+Invariant: the objects that a job or a task uses stay alive until it has ended, even without its handle."""
 from __future__ import annotations
 
 import atexit
@@ -32,7 +32,7 @@ class Status(enum.Enum):
 
     @property
     def over(self) -> bool:
-        """Whether it has ended for good."""
+        """Whether the job or task has ended for good."""
         return self not in (Status.pending, Status.running, Status.suspended)
 
 
@@ -76,7 +76,7 @@ def _summary(json_object: dict[str, int]) -> Summary:
 def launch_options(name: str, max_groups: Optional[int], start_groups: Optional[int], target: Optional[int],
                    local_size: Optional[int], weight: Optional[int], resizable: bool,
                    offer_wait: Optional[float], timeline: Optional[Timeline]) -> _library.LaunchOptions:
-    """LaunchOptions of the C API; None stands for a default."""
+    """The C API's options of a launch. None stands for the default."""
     limited = _library.limited
     wait = 0 if offer_wait is None else int(offer_wait * 1e9) or -1
     return _library.LaunchOptions(
@@ -92,7 +92,7 @@ def timeline_handle(timeline: Optional[Timeline]) -> Any:
 
 
 class _JobState:
-    """A job's handle, and what the job uses."""
+    """A job's handle, and the objects that the job uses."""
 
     def __init__(self, keeps: Any) -> None:
         self.handle = _library.Handle()  # null until the kernel has been launched
@@ -114,7 +114,7 @@ class Job:
     """A launched kernel or app."""
 
     def __init__(self, engine: "Engine", keeps: Any, timeline: Optional[Timeline], function: str, *arguments: Any) -> None:
-        """Launches it by a function of the C API, which returns the handle by its last parameter."""
+        """Launches the job with a function of the C API that returns the handle through its last parameter."""
         self._engine = engine
         self._state = _JobState(keeps)
         self._timeline = timeline
@@ -128,8 +128,8 @@ class Job:
             raise
 
     def wait(self, timeout: Optional[float] = None) -> Report:
-        """Waits until the job is at rest: finished, left, cancelled or suspended. Raises what it failed with, and TimedOut after
-        `timeout` seconds."""
+        """Waits until the job is at rest: finished, left, cancelled or suspended. Raises the exception of a
+        failed job, and TimedOut after `timeout` seconds."""
         _library.raise_code(_library.wait("job_wait", self._handle, timeout, None))
         report = self.report()
         if report.status.over:
@@ -138,7 +138,7 @@ class Job:
 
     @property
     def status(self) -> Status:
-        """The status now."""
+        """The current status."""
         return self._state.status()
 
     def cancel(self) -> None:
@@ -156,7 +156,7 @@ class Job:
         _library.call("job_resume", self._handle)
 
     def checkpoint(self, file: "str | os.PathLike[str]") -> None:
-        """Writes a suspended job of an app, launched with `movable`, to a file."""
+        """Writes a suspended job to a file. Only for apps that were launched with `movable`."""
         name = _library.encoded(file, "file")
         _library.interruptible(lambda: _library.call("job_checkpoint", self._handle, name))
 
@@ -172,13 +172,13 @@ class Job:
                       _summary(found["offers"]), found["error"], found.get("numbers", {}))
 
     def timeline(self) -> Timeline:
-        """The timeline that the job was launched with (`trace=True` or `timeline=`)."""
+        """The timeline with which the job was launched (`trace=True` or `timeline=`)."""
         if self._timeline is None:
             raise BadState("timeline: the job was launched without; launch it with trace=True")
         return self._timeline
 
     def result(self) -> Any:
-        """The result of an app that has finished, by node: a numpy array, or an array.array where there is no numpy."""
+        """The result of a finished app, with one value per node: a numpy array, or an array.array without numpy."""
         element, count = ctypes.c_char_p(), ctypes.c_uint64()
         _library.call("job_result_size", self._handle, ctypes.byref(element), ctypes.byref(count))
         name = (element.value or b"").decode()
@@ -236,7 +236,7 @@ class Task:
 
     @staticmethod
     def _call(number: int, group: int, groups: int) -> None:
-        """Called by threads of the engine. No exception leaves it."""
+        """Called by threads of the engine. No exception leaves this function."""
         ident = threading.get_ident()
         task = None
         try:
@@ -266,7 +266,7 @@ class Task:
             Task._all.pop(self._number, None)
 
     def wait(self, timeout: Optional[float] = None) -> TaskReport:
-        """Waits until the task is finished or cancelled. Raises what the function raised, and TimedOut after `timeout` seconds."""
+        """Waits until the task is finished or cancelled. Raises the function's exception, and TimedOut after `timeout` seconds."""
         status = ctypes.c_int()
         found = _library.wait("task_wait", self._handle, timeout, ctypes.byref(status))
         if Status(status.value).over:
@@ -277,7 +277,7 @@ class Task:
         return self.report()
 
     def cancel(self) -> None:
-        """Withdraws a task that waits. A running function is not interrupted."""
+        """Withdraws a waiting task. A running function is not interrupted."""
         _library.call("task_cancel", self._handle)
 
     def report(self) -> TaskReport:
@@ -298,7 +298,7 @@ _CALL = _library.TASK_FUNCTION(Task._call)
 
 
 class Engine:
-    """What runs kernels. Make a cohort.cpu.Engine or cohort.cuda.Engine, and close it, or use it in a `with` statement."""
+    """Runs kernels. Make a cohort.cpu.Engine or cohort.cuda.Engine, and close it, or use it in a `with` statement."""
 
     kind = ""
 
@@ -322,7 +322,7 @@ class Engine:
 
     @property
     def capacity(self) -> int:
-        """Units that can be in use at a time. It can be set while jobs run."""
+        """The number of units that can be in use at the same time. It can be changed while jobs run."""
         units = ctypes.c_uint32()
         _library.call("engine_capacity", self._handle, ctypes.byref(units))
         return units.value
@@ -334,12 +334,12 @@ class Engine:
         _library.call("engine_set_capacity", self._handle, _library.limited(units, "capacity"))
 
     def buffer(self, size: int) -> Buffer:
-        """Memory of the engine: `size` bytes, all zero."""
+        """Allocates `size` bytes of the engine's memory, filled with zeros."""
         return Buffer(self, size)
 
     def submit(self, function: Callable[..., Any], groups: int = 1, priority: int = 0, timeline: Optional[Timeline] = None,
                name: str = "task") -> Task:
-        """Calls `function(group, groups)` once for each of `groups` groups, on that many units at once. Jobs make room for it."""
+        """Calls `function(group, groups)` once for each of `groups` groups, on that many units at once. Jobs make room for the task."""
         if not callable(function):
             raise BadOptions(f"function is a {type(function).__name__}, which cannot be called")
         options = _library.TaskOptions(groups=_library.limited(groups, "groups"),
@@ -365,7 +365,7 @@ class Engine:
 
     @staticmethod
     def _gone(found: int) -> bool:
-        """Whether an engine has been closed, now or before. Any other code of engine_close leaves its work running."""
+        """Whether an engine is closed after a call of engine_close. For any other code, its work is still running."""
         return found in (OK, BAD_HANDLE)
 
     def _ended(self) -> None:
@@ -380,7 +380,7 @@ class Engine:
                 Task._all.pop(number, None)
 
     def _uses(self, state: _JobState) -> None:
-        """Keeps what a job uses, and drops what ended jobs used."""
+        """Keeps the objects that a job uses, and drops the objects of ended jobs."""
         with self._lock:
             self._states = {each for each in self._states if not each.status().over}
             self._states.add(state)
@@ -430,7 +430,7 @@ def _close_all() -> None:
 
 
 def _close_at_exit(value: int, begun: float, interrupted: "set[int]") -> bool:
-    """Tries for a moment. False if the engine cannot be closed."""
+    """Tries for a moment to close an engine. Returns False if it cannot be closed."""
     found = _library.code("engine_close", _library.Handle(value), int(_library.SLICE * 1e9))
     if Engine._gone(found):
         Engine._open.pop(value, None)

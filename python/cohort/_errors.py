@@ -3,7 +3,7 @@ from __future__ import annotations
 
 
 class Error(Exception):
-    """Every failure that cohort reports. Subclasses say why; the text says what to do."""
+    """Every failure that cohort reports. The subclass is the kind of failure; the text says what to do."""
 
 
 class BadOptions(Error, ValueError):
@@ -19,7 +19,7 @@ class NotSuspendable(Error):
 
 
 class EngineGone(Error):
-    """The engine has been closed, or is in the parent of this process."""
+    """The engine has been closed, or belongs to the parent of this process."""
 
 
 class BrokenContract(Error):
@@ -35,7 +35,7 @@ class Unsupported(Error):
 
 
 class OutOfMemory(Error, MemoryError):
-    """There is no room for it."""
+    """There is not enough memory."""
 
 
 class DeviceLost(Error):
@@ -47,7 +47,7 @@ class BadHandle(Error):
 
 
 class TimedOut(Error, TimeoutError):
-    """Not at rest within the given time."""
+    """The job or task was not at rest within the given time."""
 
 
 class KernelFailed(Error):

@@ -10,7 +10,7 @@ from ._memory import View
 
 
 def _view(values: Any, what: str) -> View:
-    """The memory of integers, converted to a contiguous array if numpy is there to do it."""
+    """The memory of a sequence of integers. If numpy is installed, it is first converted to a contiguous array."""
     try:
         import numpy
     except ImportError:
@@ -40,11 +40,11 @@ def _view(values: Any, what: str) -> View:
 
 
 class Graph:
-    """A graph in the library's memory. Make one to run several apps on it: what an app computes of it is kept with it."""
+    """A graph in the library's memory. Make one to run several apps on it: data that the apps derive from it is kept with it."""
 
     def __init__(self, csr: Any, weighted: Optional[bool] = None) -> None:
         """`csr`: a square matrix of scipy.sparse, or a tuple (offsets, targets) or (offsets, targets, weights) of integers.
-        `weighted`: whether the values of the matrix are weights, which have to be whole and not negative; default: if so."""
+        `weighted`: whether the values of the matrix are weights, which have to be whole and not negative. By default, they are if they meet this condition."""
         self._handle: Any = None
         if hasattr(csr, "tocsr"):
             csr = csr.tocsr()

@@ -1,6 +1,6 @@
 """libcohort.so by ctypes, which releases the interpreter's lock during every call.
 
-Invariant: no other module knows the types of the C API's functions."""
+Invariant: only this module knows the types of the C API's functions."""
 from __future__ import annotations
 
 import ctypes
@@ -138,7 +138,7 @@ def _functions() -> dict[str, list]:
 
 
 def _load() -> ctypes.CDLL:
-    """$COHORT_LIBRARY, the library of this package, or one that is installed."""
+    """The path of libcohort.so: $COHORT_LIBRARY, this package's library, or an installed one."""
     own = pathlib.Path(__file__).parent / "lib" / "libcohort.so.1"
     name = os.environ.get("COHORT_LIBRARY") or (str(own) if own.exists() else "libcohort.so.1")
     try:
@@ -171,7 +171,7 @@ def message() -> str:
 
 
 def raise_code(found: int) -> None:
-    """Raises the exception of a code that is no success."""
+    """Raises the exception for a code other than success."""
     if found != 0:
         raise _errors.OF_CODE.get(found, _errors.Error)(message())
 
@@ -182,14 +182,14 @@ def call(function: str, *arguments: Any) -> None:
 
 
 def created(function: str, *arguments: Any) -> Handle:
-    """The handle that a function returns by its last parameter."""
+    """The handle that a function returns through its last parameter."""
     handle = Handle()
     call(function, *arguments, ctypes.byref(handle))
     return handle
 
 
 def text(function: str, *arguments: Any) -> str:
-    """The text that a function returns by its last parameter."""
+    """The text that a function returns through its last parameter."""
     pointer = ctypes.c_void_p()
     call(function, *arguments, ctypes.byref(pointer))
     try:
@@ -199,7 +199,7 @@ def text(function: str, *arguments: Any) -> str:
 
 
 def wait(function: str, handle: Handle, timeout: Optional[float], *more: Any) -> int:
-    """Calls a waiting function in slices. Returns its code, TIMED_OUT after `timeout` seconds."""
+    """Calls a waiting function in slices of time. Returns its code, or TIMED_OUT after `timeout` seconds."""
     if timeout is None and threading.get_ident() != threading.main_thread().ident:
         # Ctrl-C is not noticed here; the library refuses an endless wait in a task that could not
         # end.
@@ -213,7 +213,7 @@ def wait(function: str, handle: Handle, timeout: Optional[float], *more: Any) ->
 
 
 def interruptible(function: Callable[[], Any]) -> Any:
-    """Runs a function that may block for long. Ctrl-C interrupts the wait for it, not the function."""
+    """Runs a function that may block for long. Ctrl-C interrupts the wait for the function, but not the function."""
     if threading.current_thread() is not threading.main_thread():
         return function()
     outcome: dict[str, Any] = {}
@@ -234,7 +234,7 @@ def interruptible(function: Callable[[], Any]) -> Any:
 
 
 def encoded(value: Any, what: str) -> Optional[bytes]:
-    """Text or a path, for C."""
+    """Text or a path, encoded for C."""
     if value is None:
         return None
     result = os.fsencode(value)
@@ -270,5 +270,5 @@ def version() -> str:
 
 
 def about() -> dict[str, Any]:
-    """What libcohort.so can do: its engines with what each lacks on this machine, and its apps."""
+    """A description of libcohort.so: its apps, and its engines with the reason why one cannot run on this machine."""
     return json.loads(text("about"))

@@ -1,6 +1,6 @@
-"""Memory for kernels: buffers of an engine, and memory of other objects, which is used in place.
+"""Memory for kernels: buffers of an engine, and the memory of other objects, which kernels use in place.
 
-Invariant: a View keeps its object's memory where it is, for as long as the View lives."""
+Invariant: while a View exists, the memory of its object does not move."""
 from __future__ import annotations
 
 import ctypes
@@ -36,7 +36,7 @@ _CUDA_DEVICES = (2, 13)  # device types of DLPack: CUDA, and managed memory
 
 
 def element_of_format(text: str, size: int) -> str:
-    """The name of a number's type, as in "int32", from a format of the struct module; empty for others."""
+    """The name of a number's type, e.g. "int32", for a format of the struct module; empty for other formats."""
     text = text or "B"
     if text[0] in "@=<":
         text = text[1:]
@@ -146,7 +146,7 @@ class Buffer:
 
     @property
     def address(self) -> int:
-        """The address, as kernels see it."""
+        """The buffer's address, for kernels."""
         address = ctypes.c_void_p()
         _library.call("buffer_address", self._open(), ctypes.byref(address))
         return address.value or 0

@@ -30,7 +30,7 @@ class Parameter:
 
 @dataclasses.dataclass(frozen=True)
 class Local:
-    """The argument for a parameter in local memory: its size in bytes."""
+    """The argument for a parameter in local memory. Its value is the size in bytes."""
     bytes: int
 
 
@@ -42,7 +42,7 @@ class Program:
                  engine: str = "cpu", transmit: Optional[str] = None, max_local_size: Optional[int] = None,
                  defines: Iterable[str] = (), include_paths: Iterable["str | os.PathLike[str]"] = (),
                  build_options: Iterable[str] = ()) -> None:
-        """Compiles a file, or a text (`source=`), which messages call by its `name`, for an engine. Raises BadFile with the
+        """Compiles a file or a text (`source=`) for an engine. Messages call the program `name`. Raises BadFile with the
         compiler's messages if it does not compile, Unsupported if there is no compiler."""
         self._handle: Any = None
         if (file is None) == (source is None):
@@ -142,7 +142,7 @@ class Kernel:
         return given
 
     def _set(self, handle: _library.Handle, parameter: Parameter, value: Any, engine: Engine) -> Any:
-        """Sets an argument. Returns what has to stay alive."""
+        """Sets an argument. Returns the object that has to stay alive."""
         what = f"parameter '{parameter.name}' of kernel {self.name}"
         name = parameter.name.encode()
         if parameter.kind == "local":

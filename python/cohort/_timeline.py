@@ -1,4 +1,4 @@
-"""Timelines: which unit ran which group, when."""
+"""Timelines, which show when each unit ran which group."""
 from __future__ import annotations
 
 import ctypes
@@ -15,7 +15,7 @@ _PERFETTO, _REPORT, _HTML = range(3)
 
 
 class Timeline:
-    """Records the jobs and tasks that are launched with `timeline=` this. In a notebook it displays as the report's timeline."""
+    """Records the jobs and tasks that are launched with this object as `timeline=`. A notebook shows it as the report's timeline."""
 
     def __init__(self, events: Optional[int] = None) -> None:
         """Keeps at most `events` events; default: 2**20."""
@@ -27,17 +27,17 @@ class Timeline:
         return self._export(_PERFETTO, file)
 
     def html(self, file: "Optional[str | os.PathLike[str]]" = None) -> str:
-        """A page that needs no other file. Also writes it to a file."""
+        """An HTML page that needs no other file. With `file`, also writes it to a file."""
         return self._export(_HTML, file)
 
     def data(self) -> dict[str, Any]:
-        """The numbers of the page. A slice is [lane, begin, duration, kind, name, group], in microseconds; kind 0 is a job, 1 a
+        """The data of the page. A slice is [lane, begin, duration, kind, name, group], in microseconds; kind 0 is a job, 1 a
         task, 2 a wait in a barrier."""
         return json.loads(self._export(_REPORT, None))
 
     @property
     def dropped(self) -> int:
-        """Events beyond the limit, which were dropped."""
+        """The number of events beyond the limit, which were dropped."""
         number = ctypes.c_uint64()
         _library.call("timeline_dropped", self._handle, ctypes.byref(number))
         return number.value

@@ -24,8 +24,8 @@ def launch(engine: Engine, app: str, graph: Any = None, *, input: Optional[str] 
            local_size: Optional[int] = None, weight: Optional[int] = None, resizable: bool = True,
            offer_wait: Optional[float] = None, trace: bool = False, timeline: Optional[Timeline] = None, movable: bool = False,
            restore: "Optional[str | os.PathLike[str]]" = None) -> Job:
-    """Starts an app on a graph, or on an `input` as of `cohort run --input`. The job has a `result()` when it has finished.
-    `settings` are those of `cohort run --option`. A `movable` job can be written to a checkpoint, and `restore` continues one."""
+    """Starts an app on a graph, or on an `input` in the format of `cohort run --input`. A finished job has a `result()`.
+    `settings` are the options that `cohort run --option` takes. A `movable` job can be written to a checkpoint, and `restore` continues one."""
     if not isinstance(engine, Engine):
         raise BadOptions(f"engine is a {type(engine).__name__}; pass a cohort.cpu.Engine or cohort.cuda.Engine")
     if graph is not None and not isinstance(graph, Graph):
@@ -55,7 +55,7 @@ def _run(engine: Engine, app: str, graph: Any, weighted: bool, settings: Mapping
 
 
 def bfs(engine: Engine, graph: Any, source: int = 0, **options: Any) -> Any:
-    """The level of each node: edges on a shortest path from `source`, or UNREACHED. `options` are passed to launch()."""
+    """The level of each node: the number of edges on a shortest path from `source`, or UNREACHED. `options` are passed to launch()."""
     return _run(engine, "bfs", graph, False, {"source": source}, options)
 
 
@@ -70,7 +70,7 @@ def cc(engine: Engine, graph: Any, **options: Any) -> Any:
 
 
 def color(engine: Engine, graph: Any, **options: Any) -> Any:
-    """A colour for each node, so that no edge has the same at both ends."""
+    """A colour for each node, such that the ends of every edge have different colours."""
     return _run(engine, "color", graph, False, {}, options)
 
 

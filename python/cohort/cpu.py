@@ -1,4 +1,4 @@
-"""The engine of the CPU: worker threads."""
+"""The CPU engine."""
 from __future__ import annotations
 
 from typing import Optional
@@ -13,7 +13,7 @@ class Engine(_Engine):
     kind = "cpu"
 
     def __init__(self, workers: Optional[int] = None, pin: bool = False, share: Optional[str] = None) -> None:
-        """`workers`: default: the CPUs that this process may use. `pin`: binds each worker to a CPU. `share`: lends workers to
+        """`workers`: number of worker threads; default: the number of CPUs that this process may use. `pin`: binds each worker to a CPU. `share`: lends workers to
         tenants in other processes under this name; pin workers too, so that leases name exact CPUs."""
         super().__init__(_library.EngineOptions(capacity=_library.limited(workers, "workers"), pin_workers=bool(pin),
                                                 share=_library.encoded(share, "share")))

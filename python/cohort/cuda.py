@@ -1,4 +1,4 @@
-"""The engine of NVIDIA GPUs, and leases of SMs for other work on the same GPU."""
+"""The engine for NVIDIA GPUs, and leases of SMs for other work on the same GPU."""
 from __future__ import annotations
 
 import ctypes
@@ -26,7 +26,7 @@ def stream_address(stream: Any) -> int:
 
 
 class Lease:
-    """SMs held for a stream until it is given back, in stream order. Use it in a `with` statement."""
+    """SMs held for a stream. They are given back in stream order. Use it in a `with` statement."""
 
     def __init__(self, engine: "Engine", handle: _library.Handle) -> None:
         self._engine = engine
@@ -63,12 +63,12 @@ class Lease:
 
 
 class Engine(_Engine):
-    """Runs cooperative kernels on a GPU. Raises Unsupported where libcohort.so was built without CUDA or there is no GPU."""
+    """Runs cooperative kernels on a GPU. Raises Unsupported if libcohort.so was built without CUDA, or if there is no GPU."""
 
     kind = "cuda"
 
     def __init__(self, device: int = 0, sms: Optional[int] = None) -> None:
-        """`sms`: how many SMs jobs and tasks may use; default: all."""
+        """`sms`: number of SMs that jobs and tasks may use; default: all."""
         number = _library.limited(device, "device", 2**31 - 1, 0)
         super().__init__(_library.EngineOptions(capacity=_library.limited(sms, "sms"), device=str(number).encode()))
 
