@@ -173,7 +173,7 @@ struct alignas(64) Progress {
   std::uint64_t left = 0;               ///< amount of work to be done; 0: finished
   alignas(64) std::uint32_t error = 0;  ///< a Stop: why the job ends early
   alignas(64) std::uint32_t next_place =
-      0;  ///< of the app's own memory, which it allocates in order
+      0;  ///< number of used places of the app's own memory, which it allocates in order
 };
 
 /// Values of Progress::error.

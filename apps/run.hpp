@@ -119,7 +119,7 @@ Job start(Engine& engine, const Kernel& kernel, const LaunchOptions& launch,
 template <class Engine, class Kernel>
 Report see_through(Engine& engine, const Kernel& kernel, const RunOptions& options) {
   if (!options.restore.empty() && !options.movable)
-    throw Error{Errc::bad_options, "only a movable run can go on from a checkpoint"};
+    throw Error{Errc::bad_options, "only a movable run can continue from a checkpoint"};
   LaunchOptions launch = options.launch;
   launch.local_size = threads_per_group<Engine>(options);
   JobTrace* trace = nullptr;

@@ -72,7 +72,7 @@ enum class Fallback : std::uint8_t { alone, offers_only, deadline };
 
 /// The measurements of the tasks next to the kernel, and of its results.
 struct TasksSeen {
-  std::vector<double> starts;  ///< from the submit to the first instruction
+  std::vector<double> starts;  ///< times from the submit to the first instruction
   std::uint32_t wrong = 0;     ///< number of wrong results of the kernel
 };
 

@@ -291,8 +291,8 @@ void add_bench(CLI::App& tool, Action& chosen, Interrupt& interrupt) {
       add_time_limit(*sub, *options);
       sub->add_flag(
           "--fixed-duration", options->fixed_duration,
-          "Another load: tasks take E on their share, so larger shares do more work; stored apart "
-          "from the paper's");
+          "Another load: tasks take E on their share, so larger shares do more work; stored "
+          "separately");
     }
     sub->callback([name, options, &chosen, &interrupt] {
       chosen = [name, options, &interrupt] {

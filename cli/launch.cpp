@@ -119,7 +119,7 @@ void add_launch(CLI::App& tool, Action& chosen, Interrupt& interrupt) {
       ->required();
   command->add_flag("--supervise", options->supervise,
                     "Start the command again if it dies, each time with one rank fewer. A run with "
-                    "--checkpoint then goes on from its last checkpoint");
+                    "--checkpoint then continues from its last checkpoint");
   add_number(*command, "--ranks", options->ranks, 1, 1U << 20U, "Ranks of the first start")
       ->capture_default_str();
   add_number(*command, "--starts", options->starts, 1, 1U << 20U,

@@ -428,8 +428,8 @@ void add_amounts(CLI::App& command, Options& options) {
   add_value(command, "--name", options.engine, "NAME",
             "The engine's name (default: $COHORT_ENGINE, or the only engine that is shared)");
   add_value(command, "--hold", options.hold, "SECONDS",
-            "Give the lease back when the command has not used a CPU for that long, and take it "
-            "again when it does (default: keep it until the end)")
+            "Give the lease back when the command has not used a CPU for that long, and take a new "
+            "one when it does (default: keep it until the end)")
       ->check(positive_number("--hold", 1e6));
 }
 
@@ -450,7 +450,7 @@ void add_keeper(CLI::App& tool, Action& chosen) {
 void add_lease(CLI::App& tool, Action& chosen, Interrupt& interrupt,
                const std::vector<std::string>& words) {
   CLI::App* const command = tool.add_subcommand(
-      "lease", "Run any program on CPUs that a shared engine lends, while its job goes on");
+      "lease", "Run any program on CPUs that a shared engine lends, while its job continues");
   const auto options = std::make_shared<Options>();
   add_amounts(*command, *options);
   add_value(*command, "--sms", options->sms, "K", "SMs of a GPU; not with a CPU engine")->group("");

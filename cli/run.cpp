@@ -365,8 +365,9 @@ int run(Options options, Interrupt& interrupt) {
     throw Error{Errc::bad_options, "--device is for --engine cuda and opencl; drop it"};
   if (is_kernel_file(options.app)) return run_source(options, interrupt);
   if (options.input.empty())
-    throw Error{Errc::bad_options,
-                "run " + options.app + ": no input; give --input, e.g. --input grid:1000x1000"};
+    throw Error{Errc::bad_options, "run " + options.app +
+                                       ": no input; give --input, e.g. --input " +
+                                       std::string{apps::find_app(options.app).examples.front()}};
   const ResizingBarrier barrier = choose("barrier", options.barrier, barriers).barrier;
   Tasks tasks;
   if (options.task != "none") tasks.kind = &choose("task", options.task, tool::load_classes);
@@ -456,7 +457,7 @@ int run(Options options, Interrupt& interrupt) {
   const bool suspended = outcome.report.status == Status::suspended;
   if (suspended) {
     std::cout << "checkpoint in " << options.checkpoint
-              << (options.every ? ": give the same command again to go on\n"
+              << (options.every ? ": give the same command again to continue\n"
                                 : ": continue it with --restore, on any engine\n");
   } else if (options.every && outcome.report.status == Status::finished) {
     if (!how.restore.empty()) std::cout << "continued from " << options.checkpoint << '\n';
@@ -541,8 +542,8 @@ void add_app_options(CLI::App& command, Options& options) {
   auto* const checkpoint =
       add("--checkpoint", options.checkpoint, "FILE",
           "Suspend the app and write it to FILE, for --restore on this or another engine; only "
-          "for bfs. With --every, or with --engine mpi, where it is a folder: a job that died or "
-          "was ended goes on from it when the same command is given again");
+          "for bfs. With --every, or with --engine mpi, where FILE is a folder: a job that died or "
+          "was ended continues when the same command is given again");
   checkpoint->excludes(resize)->excludes(task);
   auto* const suspend_after =
       add_number(command, "--suspend-after", options.suspend_after, 0, any_number,
@@ -551,8 +552,9 @@ void add_app_options(CLI::App& command, Options& options) {
   auto* const restore = add("--restore", options.restore, "FILE",
                             "Continue the app that --checkpoint wrote to FILE, on the same input");
   add_value(command, "--every", options.every, "SECONDS",
-            "With --checkpoint: write one that often while the app runs (default: with --engine "
-            "mpi only when the job is ended, otherwise once, after --suspend-after)")
+            "With --checkpoint: interval at which checkpoints are written while the app runs "
+            "(default: with --engine mpi only when the job is ended, otherwise once, after "
+            "--suspend-after)")
       ->check(positive_number("--every", 1e6))
       ->needs(checkpoint)
       ->excludes(suspend_after)

@@ -98,7 +98,7 @@ int run_here(mpi::Network& network, const apps::RankedRun& run,
       std::cout << "suspended after superstep "
                 << outcome.report.continued + outcome.report.supersteps << " in "
                 << run.options.checkpoint.string()
-                << ": give the same command again to go on, on any number of ranks\n";
+                << ": give the same command again to continue, on any number of ranks\n";
       return fine;
     case protocol::RankEnd::left: return fine;
     case protocol::RankEnd::failed: break;

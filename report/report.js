@@ -541,8 +541,8 @@ function preemption(m) {
   const heavy = m.preemption.find(p => p.class === 'heavy');
   const sliced = m.preemption.some(p => p.time_slicing);
   const s = section('Against preempting whole kernels', 'Median slowdown at the smallest share that meets the period (the ' +
-    'paper’s table 3), next to the paper’s model of kernel-level preemption P/(P−E), and to suspending the whole app.' + (sliced ? ' Time slicing is measured: the ' +
-    'driver gives the device to a job of barriers and to the tasks in turns, two processes; how long a task takes then is ' +
+    'paper’s table 3), next to the paper’s model of kernel-level preemption P/(P−E), and to suspending the whole app.' + (sliced ? ' Time slicing is measured with ' +
+    'a job of barriers and the tasks in two processes, to which the driver gives the device in turns. The duration of a task is ' +
     'in brackets.' : ''), 'preemption', m, heavy && [times(heavy.cooperative),
     `slowdown next to heavy tasks in time; ${times(heavy.model)} by the model of preemption`]);
   const slicing = t => !t ? '–' : t.not_available ? 'not available' : t.gave_up ? 'a task waits for the job’s end'
@@ -582,8 +582,8 @@ function outlier(m) {
 
 function sizing(z) {
   const heavy = z.classes.find(c => c.class === 'heavy');
-  const s = section('How much a frame loop needs', 'Next to a frame loop, a kernel repeatedly takes all groups for a time t, ' +
-    'the largest t at which no frame is missed. E = (X−Y)/n is the time left for a frame, and P = X/n is the period ' +
+  const s = section('How much a frame loop needs', 'Next to a frame loop, a kernel repeatedly takes all groups for a time t. ' +
+    'The table shows the largest t at which no frame is missed. E = (X−Y)/n is the time left for a frame, and P = X/n is the period ' +
     '(section 5.2 of the paper). Our frames are matrix products with the paper’s E and P, so this checks the method.', 'sizing', z,
   heavy && [ms(heavy.E_ns), `measured E of heavy frames; ${paper.sizing.heavy[0]} ms in the paper`]);
   table(s, ['class', 'largest t', 'missed', 'E', 'paper’s', 'P', 'paper’s', 'X'],
@@ -745,7 +745,8 @@ function fairness(record) {
     'fit.' : '; cohort DID NOT FINISH.'), 'fairness', record, [d3.format(',')(record.groups),
     'groups meet in barriers on a GPU that cannot hold them all' + (record.cohort_finishes ? '' : ': DID NOT FINISH')]);
   if (!record.next_to_held_sms) return;
-  table(s, ['SMs that another kernel holds', 'a fixed number of blocks', 'cohort', 'groups'],
+  s.append('p').text('The same happens if another kernel holds some SMs until the kernel with barriers is done:');
+  table(s, ['SMs that another kernel holds', 'plain CUDA', 'cohort', 'groups'],
     record.next_to_held_sms.map(h => [h.sms_held, h.fixed_finishes ? 'finishes' : 'hangs',
       h.sms_held === 0 ? '' : h.cohort_finishes ? `finishes in ${ms(h.seconds * 1e9)}` : 'DOES NOT FINISH', h.groups ?? '']));
 }

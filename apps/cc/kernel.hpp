@@ -29,7 +29,7 @@ struct Components {
   CsrView graph;
   Node* parent;         // initially the node itself
   Node* frequent;       // the component whose nodes need no more links; no_node if not known yet
-  Cuts cuts;            // of the graph, for linking the remaining edges
+  Cuts cuts;            // cuts of the graph, for linking the remaining edges
   std::uint64_t chunk;  // nodes per group and step; 0: all
   bool both_ways;  // every edge exists in both directions, so the kernel may skip one of the two
 

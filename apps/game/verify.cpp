@@ -8,7 +8,7 @@ namespace cohort::apps {
 Board start_board() {
   Board board;
   board = board.play(0, false).play(0, false);             // two stones of o in the first column
-  return board.play(1, true).play(3, true).play(4, true);  // and the row .x.xx..
+  return board.play(1, true).play(3, true).play(4, true);  // makes the lowest row .x.xx..
 }
 
 namespace {

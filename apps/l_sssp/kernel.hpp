@@ -246,7 +246,7 @@ struct DeltaSssp {
           },
           part...);
     };
-    if (now.last && now.end <= 16 && alone) {  // not worth sharing
+    if (now.last && now.end <= 16 && alone) {  // so few nodes are not worth sharing
       if (group.group_id() == 0) in.for_range(group, now.begin, now.end, visit);
     } else if constexpr (many_edges) {
       in.for_edges(group, now.begin, now.end, visit);

@@ -75,8 +75,8 @@ class Gathers {
 
   struct Samples {
     std::vector<double> out;    ///< the gather time: from the request until the groups have left
-    std::vector<double> point;  ///< from the request until the next resizing point of the run
-    std::vector<double> held;   ///< from the call until the host knows that the SMs are held
+    std::vector<double> point;  ///< time from the request until the next resizing point of the run
+    std::vector<double> held;   ///< time from the call until the host knows that the SMs are held
   };
   Samples measure(std::uint32_t sms, Checks& checks, const ScenarioOptions& options) {
     Samples samples;
@@ -151,7 +151,8 @@ Json gather_beside(const Variant& variant, cuda::Engine& engine, Holder& holder,
                        {"idle_held_p50", median(alone)}});
   }
   const std::size_t verified = checks.run();
-  for (Json& each : entries) each["verified"] = verified;  // of all shares
+  // Whether the runs of all shares were right.
+  for (Json& each : entries) each["verified"] = verified;
   return entries;
 }
 

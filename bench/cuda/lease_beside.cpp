@@ -21,10 +21,11 @@ using Clock = std::chrono::steady_clock;
 
 /// Durations of one product, in nanoseconds.
 struct Took {
-  double all;     // from the call to the result, by the host's clock
+  double all;     // time from the call to the result, by the host's clock
   double asking;  // part of `all`: inside the call of lease()
-  double served;  // part of `all`: from then until the device was done, so the wait for SMs
-                  // and the product
+  // Part of `all`: the wait for SMs and the product, from lease()'s return until the device was
+  // done.
+  double served;
 };
 
 /// cuBLAS products in a stream of high priority.

@@ -31,7 +31,7 @@ inline constexpr std::uint32_t no_unit = ~0U;
 
 /// One event. `active` is M as far as the group knows it; 0 if it does not.
 struct TraceEvent {
-  std::uint64_t nanoseconds = 0;  ///< by the engine's clock
+  std::uint64_t nanoseconds = 0;  ///< time of the event, by the engine's clock
   Trace what = Trace::start;
   std::uint32_t group = 0;
   std::uint32_t active = 0;
@@ -42,7 +42,7 @@ struct TraceEvent {
 /// A demand that has been met. For a job: groups were wanted back, and are out. For a task: it was
 /// submitted, and has its units.
 struct TraceGather {
-  std::uint64_t begin = 0;  ///< by the engine's clock
+  std::uint64_t begin = 0;  ///< start of the demand, by the engine's clock
   std::uint64_t end = 0;
   std::uint32_t groups = 0;  ///< number of groups that left the job, or that the task obtained
 };

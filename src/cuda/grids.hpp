@@ -71,8 +71,8 @@ struct Run {
   std::vector<cudaStream_t> grids;
   bool high = false;
   std::uint32_t thin_to = 0;      // first shrink to this many groups, then return with fewer grids
-  std::uint32_t share_word = 0;   // as published
-  std::uint32_t before_word = 0;  // as published
+  std::uint32_t share_word = 0;   // the share, as last published
+  std::uint32_t before_word = 0;  // the number of SMs that other jobs give first, as last published
   std::uint64_t refill_after = 0;
   bool told_to_suspend = false;
 

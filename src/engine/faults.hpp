@@ -29,7 +29,7 @@ inline std::string describe(FaultRecord record) {
       return "the threads of " + group + " called different group-level functions before " +
              barrier;
     case Fault::used_after_leaving:
-      return group + " went on before " + barrier + " after a primitive had told it to leave";
+      return group + " continued before " + barrier + ", although a primitive had told it to leave";
     case Fault::lost_group: return "a group was lost: this is a bug in cohort, please report it";
   }
   return "unknown fault";
@@ -39,10 +39,11 @@ inline std::string describe(FaultRecord record) {
 inline std::string explain(FaultRecord record) {
   const Fault fault = record.fault();
   const bool broken = fault >= Fault::returned_in_barrier && fault <= Fault::used_after_leaving;
-  return describe(record) + (broken ? "; run the kernel under cohort::explore to see the schedule "
-                                      "that leads there: cohort::explore::check() in a test, or "
-                                      "`cohort check APP` (docs/explorer.md)"
-                                    : "");
+  return describe(record) +
+         (broken ? "; to see a schedule that leads there, run the kernel under the explorer: "
+                   "cohort::explore::check() in a test of a C++ kernel, or `cohort check APP` for "
+                   "an app (docs/explorer.md)"
+                 : "");
 }
 
 }  // namespace cohort::protocol

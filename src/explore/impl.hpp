@@ -27,7 +27,7 @@ using detail::Location;
 struct Store {
   std::uint64_t value = 0;
   std::uint32_t version = 0;
-  Clock released;  // what an acquire load of this value learns
+  Clock released;  // the knowledge that an acquire load of this value gains
   /// When each thread first saw this value. A thread that knows of such a moment cannot see an
   /// older value.
   std::array<std::uint32_t, max_actors> seen{};
@@ -214,7 +214,7 @@ struct World::Impl {
   std::array<Meeting, max_actors> meetings;
 
   Mode mode = Mode::step;
-  Footprint seen;  // what the condition of the current await has read
+  Footprint seen;  // words that the condition of the current await has read
   std::deque<Word> words;
   std::uint32_t words_used = 0;
   std::vector<std::uint32_t> table;  // cells by address: open addressing, index + 1

@@ -378,7 +378,7 @@ std::optional<std::string> TraceChecker::end(Status status) const {
       if (finished_ == 0) return "the job has finished, but no group has returned";
       break;
     case Status::left:
-      if (!emptied_ || kept_) return "the job was left, but not all its groups were taken away";
+      if (!emptied_ || kept_) return "the job was left, but not all its groups have left";
       break;
     case Status::suspended:
       if (!untouched && (!emptied_ || !kept_)) {

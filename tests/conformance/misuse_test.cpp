@@ -137,7 +137,7 @@ COHORT_SITE_SUITE(BrokenContract);
 constexpr const char* returned_in_barrier = "returned while others waited for it at barrier ";
 constexpr const char* barrier_after_return = ", but another group has already returned";
 constexpr const char* different_barriers = "groups met at different barriers";
-constexpr const char* went_on = " after a primitive had told it to leave";
+constexpr const char* went_on = ", although a primitive had told it to leave";
 
 COHORT_BARRIER_TEST(BrokenContract, AGroupReturnsWhileOthersWaitForItOrBeforeTheyDo, ReturnsEarly) {
   if (shape.groups == 1) return;

@@ -485,8 +485,9 @@ void Site::run_broken(const Launch& launches, const LaunchOptions& options, cons
     ADD_FAILURE() << "the job ended as " << cohort::to_string(report.status);
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Errc::broken_contract);
-    EXPECT_THAT(error.what(),
-                AllOf(message, testing::HasSubstr("; run the kernel under cohort::explore")));
+    EXPECT_THAT(
+        error.what(),
+        AllOf(message, testing::HasSubstr("run the kernel under the explorer: cohort::explore")));
   }
   EXPECT_EQ(job.status(), Status::failed);
   EXPECT_THAT(job.report().error, message);

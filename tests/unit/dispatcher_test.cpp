@@ -497,7 +497,8 @@ TEST_F(JobsLife, LendsWhatJobsAndTasksCanSpare) {
 
 TEST_F(JobsLife, LearnsFromTasksWhileATenantHasAUnit) {
   const auto job = launch(4);
-  EXPECT_EQ(dispatcher->choose_groups("k", 2, {}), 2U);  // from now on tasks are measured
+  // Has the effect that tasks are measured from now on.
+  EXPECT_EQ(dispatcher->choose_groups("k", 2, {}), 2U);
   const auto unit = lend();
   backend->leave(*job, 1);
   ASSERT_EQ(unit->status, Status::running);

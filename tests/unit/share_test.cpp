@@ -37,7 +37,7 @@ TEST(Portions, AreWholeWhileLittleIsLentAndAsLongAsEverWhenMuchIs) {
     at = now.end;
   }
   EXPECT_EQ(steps, 64U);
-  EXPECT_TRUE(portion(FewGroups{1}, 0, 4096, even_chunk).last);  // not worth a barrier
+  EXPECT_TRUE(portion(FewGroups{1}, 0, 4096, even_chunk).last);  // the rest is not worth a barrier
   EXPECT_TRUE(portion(FewGroups{1}, 0, count, 0).last);
 }
 

@@ -227,7 +227,8 @@ COHORT_DETAIL_COLD COHORT_FN Roster resize(Member<P, State>& member, Roster now)
   member.active = next;
   member.trace(Trace::resize, active);  // before another group can act on it
   const Roster released = now.released(next);
-  if constexpr (!steady<traits>) shared.settled.store(next, Order::relaxed);  // as in release()
+  // Published by the next line, as in release().
+  if constexpr (!steady<traits>) shared.settled.store(next, Order::relaxed);
   shared.roster.fetch_add(released.word - now.word,
                           Order::release);  // pairs with the waiters' acquire
   if (next > active) {
@@ -257,7 +258,7 @@ COHORT_DETAIL_COLD COHORT_FN void look_again(Member<P, State>& member, const Sta
   auto& shared = member.shared;
   Roster old = shared.look();  // after a flip, the roster has no bias until group 0 arrives again
   if (shared.target() == member.active || !old.biased()) return;
-  deposit(member, member.gen, state);  // not read if the barrier flips by itself
+  deposit(member, member.gen, state);  // other groups do not read it if the barrier flips by itself
   while (old.biased()) {
     const Roster next{old.word - Roster::bias(member.active)};
     // Pairs with the last arrival's acquire: that group finds the deposit.

@@ -62,7 +62,7 @@ COHORT_FN std::uint32_t fork_locked(Member<P, State>& member, const State& state
     // loaded. Release pairs with a leaver's acquire: it frees its id after this fork has taken one,
     // see ids.hpp.
     if (shared.roster.compare_exchange(old.word, next.word, Order::release)) break;
-    old = shared.look(Order::acquire);  // as above
+    old = shared.look(Order::acquire);  // acquire, for the same reasons as above
   }
   member.active = next.active();
   // Recorded at once, so before any later record of a group that returns.

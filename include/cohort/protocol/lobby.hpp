@@ -161,8 +161,8 @@ COHORT_FN std::uint32_t claim(Shared<P>& shared, std::uint32_t wanted) {
         }
       }
     }
-    P::fence();  // what this group writes into the boxes comes after what their last joiners read
-                 // there
+    // Orders the writes to the boxes after the reads of the boxes' last joiners.
+    P::fence();
     shared.waiting.fetch_sub(claimed, Order::relaxed);
   } else {
     for (std::uint32_t i = 0; i < shared.max_groups && claimed < wanted; ++i) {

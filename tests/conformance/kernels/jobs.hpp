@@ -127,7 +127,7 @@ struct Background {
   COHORT_FN Next step(Group& group, State& state) const {
     if (leader(group)) {
       group.atomic(monitor[most]).fetch_max(group.atomic(monitor[inside]).fetch_add(1U) + 1);
-      group.atomic(monitor[steps]).fetch_add(1U);  // of all groups and jobs
+      group.atomic(monitor[steps]).fetch_add(1U);  // counts all groups of all jobs
     }
     for (const std::size_t i : group.stride(count)) ++group.view(items)[i];
     pause(group);
