@@ -96,7 +96,7 @@ inline Report drive(const Job& job, const RunOptions& options) {
     return options.drive(job);
   } catch (...) {
     job.cancel();
-    // Not wait(), which might throw again.
+    // Poll instead of wait(), which might throw again.
     while (job.status() == Status::running) std::this_thread::yield();
     throw;
   }

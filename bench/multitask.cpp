@@ -448,7 +448,7 @@ void record_timeline(Experiment& experiment, const AnyEngine& engine,
 
 Json run(const ScenarioOptions& options, Wish wish) {
   EngineSpec spec{.engine = options.engine, .capacity = options.capacity};
-  // So that shares of the groups differ.
+  // At least 8 groups, so that the shares differ.
   if (options.engine == "cpu" && !spec.capacity && wish.pairs.empty())
     spec.capacity = std::max(8U, cpu::usable_cpus());
   tool::AppEngine apps{spec};

@@ -24,7 +24,7 @@ std::string page_of(std::string data) {
     data.replace(at, 1, "\\u003c");
 
   std::string page{report::page()};
-  // From the end, because inserted text may contain the next mark.
+  // Fill in from the end, because inserted text may contain the next mark.
   fill(page, "@SCRIPT@", script());
   fill(page, "@D3@", d3());
   fill(page, "@DATA@", data);

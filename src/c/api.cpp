@@ -50,7 +50,7 @@ struct HostTask {
 
   void operator()(auto& group) const {
     if (group.local_id() != 0) return;
-    // Not expired: the engine waits for this task before it is destroyed.
+    // It has not expired, because the engine waits for this task before it is destroyed.
     const auto its_engine = engine.lock();
     if (its_engine == nullptr) return;
     const EngineObject::InTask in_task{*its_engine};

@@ -155,7 +155,7 @@ void Workers::work(std::uint32_t index) {
     job->offers.merge(self.visit.offers);
     if (job->overdue) --overdue_;
     self.visited = nullptr;
-    // Again, because the worker was without the mutex while it called the tracer.
+    // Restore again, because the worker was without the mutex while it called the tracer.
     self.demotion.restore();
     add_idle(index);  // before other threads see the job at rest
     dispatcher_.news(*job);

@@ -237,7 +237,7 @@ class ReducedSearch final : public Strategy {
         const bool stood_there = waits_since_[actor] <= index;
         const bool could = (path_[event.node].enabled >> actor & 1U) != 0;
         reverse(index, actor, touched, stood_there && !could);
-        // Otherwise the await may not have continued at that point.
+        // Only then could the await have continued at that point.
         if (stood_there && could) break;
       }
     }

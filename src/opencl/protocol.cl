@@ -351,7 +351,7 @@ static bool cohort_wait_in_lobby(cohort_group* group, uint serial, uint hint) {
     if (COHORT_SWAP(job->boxes[seat].seat, empty, cohort_waiting, acq_rel)) break;
     seat = seat + 1 == job->max_groups ? 0 : seat + 1;
   }
-  // After the box is filled in, so that a fork that sees the count finds the box.
+  // Counted after the box is filled in, so that a fork that sees the count finds the box.
   COHORT_ADD(job->waiting, 1u, acq_rel);
 
   __global cohort_box* box = &job->boxes[seat];

@@ -94,7 +94,7 @@ TEST_F(Deaths, OfTenantsThatAreBeingSeatedLoseNoSlot) {
   cpu::Engine engine{{.capacity = 2, .share = "e"}};
   for (std::uint32_t i = 0; i < scaled(60, 10); ++i) {
     Child child{{"hold", "e", "1"}};
-    // So that the kill comes at any moment.
+    // Varies the moment of the kill.
     std::this_thread::sleep_for(std::chrono::microseconds{300 * (i % 60)});
     child.kill();
   }

@@ -27,7 +27,7 @@ COHORT_FN void live(const Kernel& kernel, Member<P, StateOf<Kernel>>& member,
     if (!member.joined) {
       Group<P, Kernel, Role::setup> group{member, local, threads};
       kernel.setup(group);
-      // Until here, no group may fork into a kernel that is still being set up.
+      // Keeps groups from forking into a kernel that is still being set up.
       group.global_barrier();
     }
   }
