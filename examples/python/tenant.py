@@ -1,4 +1,4 @@
-"""A job in another process fills the machine. This process borrows CPUs from it for a moment, and the job goes on with the others."""
+"""A job in another process fills the machine. This process borrows CPUs from it for a moment, and the job continues on the others."""
 import os
 import subprocess
 import sys

@@ -93,7 +93,7 @@ typedef struct cohort_engine_options {
   uint32_t capacity;   /**< units in use at a time; 0: all CPUs or SMs */
   int32_t pin_workers; /**< cpu: bind each worker to a CPU */
   const char* device;  /**< cuda: the number of the GPU; null: 0 */
-  const char* share;   /**< cpu: lends workers to tenants under this name; null: to none */
+  const char* share;   /**< cpu: lends workers to tenants under this name; null: not shared */
 } cohort_engine_options;
 
 /** `kind` is "cpu" or "cuda". COHORT_UNSUPPORTED if the build or the machine has no such engine. */
@@ -301,7 +301,8 @@ COHORT_API cohort_code cohort_engine_lease_stream(cohort_engine* engine, uint32_
 /** The stream of the lease. */
 COHORT_API cohort_code cohort_lease_stream(cohort_lease* lease, void** stream);
 /** Gives the SMs back, in stream order. A stream made by cohort_engine_lease_stream is destroyed
- * when its work is done. CPUs of a tenant's lease go back at once, and waits for the lease end. */
+ * when its work is done. The CPUs of a tenant's lease are given back at once, and waits for the
+ * lease end. */
 COHORT_API cohort_code cohort_lease_give_back(cohort_lease* lease);
 
 /* ---- tenants: CPUs borrowed from an engine that another process shares (docs/tenants.md) */
@@ -317,9 +318,9 @@ typedef struct cohort_tenant_options {
 /** Connects now, or when an engine of that name appears, and again after that engine has ended. */
 COHORT_API cohort_code cohort_tenant_create(const cohort_tenant_options* options,
                                             cohort_tenant** tenant);
-/** Gives back what its leases hold, and ends their waits. They are empty from then on. */
+/** Gives back the units of its leases, and ends their waits. The leases are empty from then on. */
 COHORT_API cohort_code cohort_tenant_destroy(cohort_tenant* tenant);
-/** COHORT_TIMED_OUT if no engine answers by then. */
+/** Waits until an engine answers. COHORT_TIMED_OUT if none does by then. */
 COHORT_API cohort_code cohort_tenant_wait_connected(cohort_tenant* tenant, int64_t timeout_ns);
 /** The name of the engine that answers; an empty text if none does. */
 COHORT_API cohort_code cohort_tenant_engine(cohort_tenant* tenant, char** name);
@@ -328,23 +329,23 @@ COHORT_API cohort_code cohort_tenant_engine(cohort_tenant* tenant, char** name);
  * lease stays empty. */
 COHORT_API cohort_code cohort_tenant_lease(cohort_tenant* tenant, uint32_t units,
                                            cohort_lease** lease);
-/** Takes what the engine lends within 2 ms, usually idle units; maybe nothing. */
+/** Takes the units that the engine lends within 2 ms, usually idle ones. There may be none. */
 COHORT_API cohort_code cohort_tenant_try_lease(cohort_tenant* tenant, uint32_t units,
                                                cohort_lease** lease);
 /** Waits until the engine has lent what it can, at least one unit. After COHORT_TIMED_OUT the lease
  * still asks, and can be waited for again. COHORT_OK without units: there is no engine, or the
  * calling thread's own leases hold all that the engine lends to this tenant. */
 COHORT_API cohort_code cohort_lease_wait(cohort_lease* lease, int64_t timeout_ns);
-/** Units that a tenant's lease holds now. They can become fewer, and more again. */
+/** The number of units that a tenant's lease holds now. It can fall and rise again. */
 COHORT_API cohort_code cohort_lease_units(cohort_lease* lease, uint32_t* units);
-/** Numbers of the CPUs that it may use: writes at most `room`, and sets `count` to how many there
- * are. */
+/** The ids of the CPUs that the lease may use. Writes at most `room` of them, and sets `count` to
+ * their number. */
 COHORT_API cohort_code cohort_lease_cpus(cohort_lease* lease, uint32_t* cpus, uint32_t room,
                                          uint32_t* count);
 
 /** The names of this user's shared engines that answer, as a JSON array. */
 COHORT_API cohort_code cohort_shared_engines(char** json);
-/** The status of a shared engine, as JSON. `engine` as in cohort_tenant_options. */
+/** The status of a shared engine, as JSON. `engine` is chosen as in cohort_tenant_options. */
 COHORT_API cohort_code cohort_shared_engine_status(const char* engine, char** json);
 /** Sets the capacity of a shared engine while its jobs run. */
 COHORT_API cohort_code cohort_shared_engine_set_capacity(const char* engine, uint32_t units);

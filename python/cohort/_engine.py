@@ -415,7 +415,7 @@ _PATIENCE = 3.0  # additional seconds after an exception has been raised in them
 
 def _close_all() -> None:
     """Closes all tenants, then all engines, the youngest first, while threads can still run Python. A function of a task that does
-    not end is interrupted by SystemExit; where that does not help either, the process ends without it."""
+    not end is interrupted by SystemExit. If that does not help either, the process exits without waiting for it."""
     Engine._exiting = True
     _tenant.close_all()  # a task may wait for a lease
     begun = time.monotonic()

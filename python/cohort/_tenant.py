@@ -1,6 +1,6 @@
 """Tenants: CPUs borrowed from an engine that another process shares.
 
-Invariant: a lease that a program drops, also by an exception, goes back."""
+Invariant: a lease that a program drops, for example by an exception, is given back."""
 from __future__ import annotations
 
 import ctypes
@@ -13,17 +13,17 @@ from ._errors import OK, TIMED_OUT, BadHandle, BadOptions
 
 
 class TenantLease:
-    """Units borrowed from an engine until they are given back, at the end of a `with` statement for example. It can be empty, and
-    then is false."""
+    """Units borrowed from an engine until they are given back, for example at the end of a `with` statement. A lease can be empty;
+    it is then false."""
 
     def __init__(self, function: str, tenant: _library.Handle, units: int) -> None:
-        """Asks by a function of the C API."""
-        self._handle = _library.Handle()  # null: given back
+        """Opens the lease with a function of the C API."""
+        self._handle = _library.Handle()  # null when given back
         _library.call(function, tenant, _library.limited(units, "units"), ctypes.byref(self._handle))
 
     @property
     def units(self) -> int:
-        """Units that it holds now. The engine may take some back, and lend them again later."""
+        """The number of units that the lease holds now. The engine may take some back, and lend them again later."""
         units = ctypes.c_uint32()
         if self._handle:
             _library.call("lease_units", self._handle, ctypes.byref(units))
@@ -31,7 +31,7 @@ class TenantLease:
 
     @property
     def cpus(self) -> "list[int]":
-        """Numbers of the CPUs that it may use now, as for os.sched_setaffinity: one for each unit if the engine pins its workers,
+        """Ids of the CPUs that the lease may use now, as for os.sched_setaffinity: one for each unit if the engine pins its workers,
         otherwise all CPUs of its workers."""
         if not self._handle:
             return []
@@ -40,7 +40,7 @@ class TenantLease:
         return numbers[:count.value]
 
     def give_back(self) -> None:
-        """Gives the units back now."""
+        """Gives the units back at once."""
         handle, self._handle = self._handle, _library.Handle()
         if handle:
             _library.call("lease_give_back", handle)
@@ -70,7 +70,7 @@ class Tenant:
     _all: "weakref.WeakSet[Tenant]" = weakref.WeakSet()
 
     def __init__(self, engine: Optional[str] = None, name: Optional[str] = None, weight: int = 1, priority: int = 0) -> None:
-        """`engine`: default: $COHORT_ENGINE, or the only shared engine. `name` is shown in the engine's status. `weight`, 1 to
+        """`engine`: its name; default: $COHORT_ENGINE, or the only shared engine. `name` is shown in the engine's status. `weight`, 1 to
         1000, is relative to the engine's other tenants. Among equal claims the highest `priority`, -100 to 100, comes first."""
         self._handle: Any = None
         encoded, limited = _library.encoded, _library.limited
@@ -96,7 +96,7 @@ class Tenant:
         return lease
 
     def try_lease(self, units: int = 1) -> TenantLease:
-        """Takes what the engine lends within 2 ms, usually idle units; maybe nothing."""
+        """Takes the units that the engine lends within 2 ms, usually idle ones. The lease may be empty."""
         return TenantLease("tenant_try_lease", self._open(), units)
 
     @property
@@ -110,14 +110,14 @@ class Tenant:
         return self.engine != ""
 
     def wait_connected(self, timeout: Optional[float] = None) -> bool:
-        """Waits until an engine answers. False after `timeout` seconds."""
+        """Waits until an engine answers. Returns False after `timeout` seconds."""
         found = _library.wait("tenant_wait_connected", self._open(), timeout)
         if found != TIMED_OUT:
             _library.raise_code(found)
         return found == OK
 
     def close(self) -> None:
-        """Gives back what its leases hold, and ends their waits."""
+        """Gives back the units of its leases, and ends their waits."""
         handle, self._handle = self._handle, None
         if handle is not None:
             _library.code("tenant_destroy", handle)
@@ -140,7 +140,7 @@ class Tenant:
 
 
 def close_all() -> None:
-    """Closes all tenants, so that waits of other threads end."""
+    """Closes all tenants, which ends the waits of other threads."""
     for each in list(Tenant._all):
         each.close()
 
@@ -151,7 +151,7 @@ def shared_engines() -> "list[str]":
 
 
 def engine_status(engine: Optional[str] = None) -> "dict[str, Any]":
-    """The status of a shared engine, its jobs and tenants; docs/tenants.md has its members. `engine` as for Tenant. Raises
+    """The status of a shared engine, its jobs and tenants; docs/tenants.md describes its members. `engine` is chosen as for Tenant. Raises
     EngineGone if no such engine answers."""
     return json.loads(_library.text("shared_engine_status", _library.encoded(engine, "engine")))
 

@@ -19,7 +19,7 @@ class TenantObject final : public Object {
     client_->open();
   }
   ~TenantObject() override { close(); }
-  /// Leases keep the client, whose leases are empty from then on.
+  /// Closes the client, whose leases are empty from then on. The leases keep the object alive.
   void close() noexcept {
     if (!closed_.exchange(true, std::memory_order_relaxed)) client_->close();
   }
@@ -39,8 +39,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Waited = tenant::Client::Waited;
 
-/// Calls `wait(until)` until it returns true. It waits for a moment at a time, since another thread
-/// may end the wait. Throws Refusal{COHORT_TIMED_OUT} at the deadline.
+/// Calls `wait(until)` until it returns true. Each call waits only for a moment, since another
+/// thread may end the wait. Throws Refusal{COHORT_TIMED_OUT} at the deadline.
 template <class Wait>
 void wait_in_turns(const Deadline& deadline, Wait wait) {
   constexpr std::chrono::milliseconds turn{100};
@@ -63,7 +63,7 @@ class TenantLeaseObject final : public LeaseObject {
       return client_->wait(ticket_, until, false) != Waited::timed_out;
     });
   }
-  /// Waits for 2 ms at most, and keeps what has come.
+  /// Waits for 2 ms at most, and keeps the units that have come.
   void try_now() {
     if (client_->wait(ticket_, {}, true) != Waited::granted) give_back();
   }
@@ -73,7 +73,7 @@ class TenantLeaseObject final : public LeaseObject {
 
  private:
   const std::shared_ptr<tenant::Client> client_;
-  const std::uint64_t ticket_;  // of a lease that has been given back: no other one has it
+  const std::uint64_t ticket_;  // not reused, so it may belong to a lease that was given back
 };
 
 }  // namespace
