@@ -1,11 +1,11 @@
 # cohort_test(<name> SOURCES <file>... LABELS <label>... [LIBRARIES <target>...] [TIMEOUT <s>] [PROCESSORS <n>] [SHARDS <n>]
 #             [COST <s>] [SERIAL] [OPTIMISED])
 #
-# One GoogleTest program and one ctest entry for it, or SHARDS entries that share its tests. They print only what fails. Labels:
+# Adds a GoogleTest program and one ctest entry for it, or SHARDS entries that share its tests. They print only failures. Labels:
 # unit conformance stress cli compiler opencl cuda (and example, package: the entries of examples/ and tests/package).
-# PROCESSORS is what the test keeps busy; SERIAL runs it alone, for those that judge timing. COST is an entry's time in
-# seconds, for those that take longest: ctest begins with them. OPTIMISED compiles it like the library, for those that need the
-# speed. The tests read COHORT_TEST_SCALE (1 unless set; the sanitizer presets lower it) to size their loops.
+# PROCESSORS is the number of processors that the test keeps busy. SERIAL runs it alone, for tests that judge timing. COST is the
+# time of an entry in seconds, for the longest ones: ctest begins with them. OPTIMISED compiles it like the library, for tests that
+# need the speed. The tests read COHORT_TEST_SCALE (1 unless set; the sanitizer presets lower it) to size their loops.
 find_package(GTest REQUIRED)
 
 add_custom_target(cohort_tests)  # all test programs, but nothing else

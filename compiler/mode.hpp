@@ -1,4 +1,4 @@
-// The command line's choice of what joining groups receive.
+// The option that chooses which variables joining groups receive.
 #pragma once
 
 namespace cohort::compiler {

@@ -12,9 +12,9 @@ struct Levels {
 
   std::uint32_t* of;
 
-  /// Test and set: true for the one thread that reaches the node first. Relaxed: what it writes is
-  /// read only after the barrier. `rarely`: few nodes have been reached yet, so testing first does
-  /// not pay.
+  /// Test and set: true for the one thread that reaches the node first. Relaxed: other threads read
+  /// that thread's writes only after the barrier. `rarely`: few nodes have been reached yet, so
+  /// testing first does not pay.
   template <class Group>
   COHORT_FN bool reach(const Group& group, Node node, std::uint32_t level,
                        bool rarely = false) const {

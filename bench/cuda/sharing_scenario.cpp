@@ -174,7 +174,7 @@ PartResult share(const Way& way, Part part, std::uint32_t spare) {
   return result;
 }
 
-// ---- what is measured
+// ---- the measurements
 
 std::vector<double> latencies(const PartResult& result) {
   std::vector<double> ns;

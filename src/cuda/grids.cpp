@@ -129,7 +129,7 @@ void Grids::watch() {
   watchdog_->running_since(oldest);
 }
 
-/// Processes what the groups of a job have reported.
+/// Processes the reports of a job's groups.
 void Grids::observe(JobRecord& job) {
   detail::DeviceJob& own = on_device(job);
   Run& run = *own.run;

@@ -172,7 +172,8 @@ void Grids::furnish(Run& run, const JobRecord& job, std::uint32_t quorum) {
   run.states_size = states.size();
   run.share_word = job.share;
   run.high = job.priority.has_value();
-  // The blocks launched and not known to be gone never outnumber the groups; each writes two lines.
+  // At any time, at most as many blocks are launched and not known to be gone as the job has
+  // groups. Each block writes two lines.
   const std::uint32_t lines = std::bit_ceil(2 * groups);
   run.lines = static_cast<std::uint32_t*>(pinned_memory_.take(lines * sizeof(std::uint32_t)));
   run.last_line = lines - 1;

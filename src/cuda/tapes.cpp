@@ -61,7 +61,7 @@ std::int64_t ahead_of(const Recording& recording, const std::vector<std::uint64_
     if (lane.lost()) complete_until = std::min(complete_until, lane.stays().back().time);
   }
   std::sort(ends.begin(), ends.end());
-  // The host hears of a departure after it has happened, so the i-th time in `heard` is not before
+  // The host learns of a departure after it has happened, so the i-th time in `heard` is not before
   // the i-th of `ends`.
   constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::max();
   std::int64_t result = unknown;

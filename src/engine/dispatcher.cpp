@@ -151,7 +151,8 @@ void Dispatcher::enqueue(JobRecord& job) {
     if (job.due) due_.emplace(*job.due, &job);
     job.metered = meter_.used() && !job.body->guest;
     if (job.metered) meter_.submitted(job.kind, units, view());
-    // A task with a due time goes on: it may be due before the backend next checks the time.
+    // Without a new plan, a task with a due time could become due before the backend next checks
+    // the time.
     if (!first && !job.due) return;
   } else if (!resumed) {
     job.number = ++launches_;

@@ -226,8 +226,8 @@ class ReducedSearch final : public Strategy {
     reverse(index, actor, touched);
   }
 
-  /// Handles the races of an await that is over, or that can never be over. For each word that the
-  /// await reads, it might also have come before some earlier steps.
+  /// Handles the races of an await that is over, or that can never be over. For each word that it
+  /// reads, the await might also have come before earlier writes of that word.
   void races_of_await(std::uint32_t actor, const Footprint& touched) {
     for (std::uint32_t i = 0; i < touched.count; ++i) {
       for (auto index = static_cast<std::uint32_t>(events_.size()); index-- > 0;) {

@@ -58,7 +58,8 @@ static __global cohort_desk* cohort_sign_on(__global cohort_pool* pool, uint* un
   uint count = COHORT_LOAD(pool->gate, relaxed);
   do {
     if (count >= pool->desk_count) return 0;  // also true if COHORT_GATE_CLOSED is set
-  } while (!COHORT_SWAP(pool->gate, count, count + 1, acq_rel));  // pairs with the host's acquire: this group has come
+  // Pairs with the host's acquire: this group has checked in.
+  } while (!COHORT_SWAP(pool->gate, count, count + 1, acq_rel));
   *unit = count;
   return &pool->desks[count];
 }

@@ -18,7 +18,7 @@ struct Claim {
   std::uint32_t weight = 1;      ///< share relative to other jobs
   bool rigid = false;            ///< gets exactly max_groups or nothing
   bool running = false;          ///< has groups already, so keeps at least one
-  bool suspendable = false;      ///< all of its units can be taken away
+  bool suspendable = false;      ///< the scheduler can take away all of its units
   bool owed = false;             ///< waited while a task was served: starts before the next task
   /// Number of groups whose kernel waits for other jobs: they keep their units.
   std::uint32_t blocked = 0;

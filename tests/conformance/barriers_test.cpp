@@ -243,7 +243,7 @@ void fork_closely(Site& site) {
                  site.linger(std::chrono::microseconds{i * 13 % 100});
                }
                const std::uint32_t at = words[Kernel::rounds];
-               // The rounds go on, so no group was lost.
+               // More rounds follow, so no group was lost.
                site.until([&] { return words[Kernel::rounds] > at; });
              }
              stop = 1;

@@ -560,7 +560,8 @@ struct Diverges : Scene {
   }
 };
 
-/// A group that has left goes on: with a barrier, an offer, a fork or a query, by `count`.
+/// A group that has left continues: with a barrier, an offer, a fork or a query, depending on
+/// `count`.
 struct GoesOnAfterLeaving : Scene {
   static constexpr std::string_view faults[] = {"broken contract"};
 

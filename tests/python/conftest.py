@@ -47,7 +47,7 @@ def engine():
 
 @pytest.fixture
 def run():
-    """Runs a program in another interpreter, with `SOURCE` and cohort there."""
+    """Runs a program in another interpreter, in which `SOURCE` and cohort are available."""
     def run(text, timeout=120):
         head = f"import sys, threading, time, cohort\nsys.path.insert(0, {str(pathlib.Path(__file__).parent)!r})\n"
         return subprocess.run([sys.executable, "-c", head + text], capture_output=True, text=True, timeout=timeout)

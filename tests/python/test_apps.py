@@ -1,4 +1,4 @@
-"""Apps on graphs of scipy and of arrays, against scipy's own algorithms."""
+"""Apps on graphs of scipy and of arrays, compared with scipy's own algorithms."""
 import array
 import os
 import pathlib

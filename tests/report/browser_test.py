@@ -1,7 +1,7 @@
 """Tests the report in a real browser: there are no errors, hover, zoom and play work, and the page looks like stored pictures. A
 report with markup in its strings must show it as text.
    browser_test.py REPORT HOSTILE FOLDER [--store]   pictures go to FOLDER; --store makes them the stored ones
-Exit status 77 (skipped) where there is no Chromium or no Selenium: see scripts/setup --browser."""
+Exit status 77 (skipped) if Chromium or Selenium is missing: see scripts/setup --browser."""
 import base64
 import pathlib
 import shutil

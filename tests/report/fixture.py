@@ -1,4 +1,4 @@
-"""Made-up results for tests of the page. They look like those of a run; every number follows a fixed rule.
+"""Made-up results for tests of the page. They look like the results of a run; every number follows a fixed rule.
    fixture.py FOLDER            as a run would write them
    fixture.py FOLDER --hostile  with markup in every string that the page shows"""
 import json
@@ -80,7 +80,7 @@ def barrier():
 
 
 def on_gpu():
-    """What another engine left in the same folder."""
+    """Results of another engine in the same folder."""
     def times(p50):
         return {"p50": p50, "p99": 2 * p50, "min": p50 / 2, "max": 3 * p50, "samples": [p50]}
     about = {**ABOUT, "engine": "cuda", "device": {"name": "a made-up GPU", "sms": 100}}

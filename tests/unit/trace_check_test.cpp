@@ -512,7 +512,7 @@ TEST(TraceOrder, AGroupThatAnotherTakesAlongMayBeLoggedLate) {
 }
 
 TEST(TraceOrder, AKillIsNotEarlierThanItsGroupsLastEvent) {
-  // Group 1 offers itself after group 0 has passed: that kill cannot have released the barrier.
+  // Group 1 makes an offer after group 0 has passed, so its kill cannot have released the barrier.
   EXPECT_THAT(judge_log(four, 2,
                         {on(0, arrive(0)), on(0, pass(0, 1)), on(1, offer(1)), on(1, kill(1, 1)),
                          on(0, finish(0))}),
@@ -541,8 +541,8 @@ TEST(TraceOrder, AnyOrderIsFoundWhereTheFirstChoiceIsWrong) {
   expect_legal_log(four_any, 3,
                    {on(1, kill(1, 2)), on(2, kill(2, 2)), on(0, fork(0, 3, 1)), on(3, join(1, 3)),
                     on(0, finish(0)), on(3, finish(1))});
-  // Logged first is the kill that takes 3 groups to 2. But the fork that found 3 has to come before
-  // it, and a kill that found 4 in between.
+  // The kill that takes 3 groups to 2 is logged first. But the fork that found 3 groups has to come
+  // before it, and a kill that found 4 in between.
   expect_legal_log(four_any, 3,
                    {on(1, kill(1, 2)), on(0, fork(0, 4, 1)), on(3, join(3, 4)), on(2, kill(2, 3)),
                     on(0, finish(0)), on(3, finish(3))});
@@ -720,7 +720,8 @@ TEST(TraceOrder, NoLegalRunIsRefused) {
 }
 
 TEST(TraceOrder, AStepLeftOutIsMissed) {
-  // M says how many came and went: a kill or fork that is not in the log leaves a gap.
+  // M tells how many groups came and left, so a kill or fork that is missing from the log leaves a
+  // gap.
   for (const KillOrder order : {KillOrder::highest_first, KillOrder::any}) {
     for (unsigned seed = 0; seed < 50; ++seed) {
       const TraceRules rules{.max_groups = 3 + seed % 4, .kill_order = order};
