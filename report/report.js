@@ -542,9 +542,9 @@ function preemption(m) {
   const sliced = m.preemption.some(p => p.time_slicing);
   const s = section('Against preempting whole kernels', 'Median slowdown at the smallest share that meets the period (the ' +
     'paper’s table 3), next to the paper’s model of kernel-level preemption P/(P−E), and to suspending the whole app.' + (sliced ? ' Time slicing is measured with ' +
-    'a job of barriers and the tasks in two processes, to which the driver gives the device in turns. The duration of a task is ' +
+    'a job with barriers and the tasks in two processes, to which the driver gives the device in turns. The duration of a task is ' +
     'in brackets.' : ''), 'preemption', m, heavy && [times(heavy.cooperative),
-    `slowdown next to heavy tasks in time; ${times(heavy.model)} by the model of preemption`]);
+    `slowdown next to heavy tasks that meet their period; ${times(heavy.model)} by the model of preemption`]);
   const slicing = t => !t ? '–' : t.not_available ? 'not available' : t.gave_up ? 'a task waits for the job’s end'
     : `${times(t.slowdown)} (${ms(t.p50_ns)})${t.verified ? '' : ' WRONG'}`;
   table(s, ['class', 'cooperative', 'groups', 'paper', 'model', 'paper', 'suspend', ...(sliced ? ['time slicing'] : [])],
@@ -630,7 +630,7 @@ function deviceGather(record) {
   const found = record.gather.find(g => g.by === 'lease' && g.sms === most && (g['resizing barrier'] || {}).extra_p50 != null);
   const s = section('Gather time on a full GPU', 'Time from the request until the SMs are held, while a kernel with an offer or a ' +
     `barrier every ${ms(record.offer_interval_ns)} runs on all SMs. The time on an idle GPU is subtracted. Median (99th percentile).`, 'device-gather', record, found && [ms(found['resizing barrier'].extra_p50),
-    `more than on an idle GPU until a lease holds ${most} SMs of a kernel with barriers`]);
+    `until a lease holds ${most} SMs of a kernel with barriers, in addition to the time on an idle GPU`]);
   const rows = record.gather.filter(g => !removed.test(g.by));
   table(s, ['SMs', 'by', 'idle', ...kernels], rows.map(g => [g.sms, g.by, ms(g.idle.p50), ...kernels.map(k =>
     g[k] && g[k].extra_p50 != null ? `${ms(g[k].extra_p50)} (${ms(g[k].extra_p99)})` : '–')]));
@@ -653,7 +653,7 @@ function lease(record) {
   const ratios = apps && d3.extent(apps.beside, b => b.p99_over_idle);
   const s = section('A library’s kernels under a lease', 'cuBLAS products on SMs leased from a kernel that fills the GPU, ' +
     'and the same products on an idle GPU. Times from the call to the result: median (99th percentile).', 'lease', record,
-  apps && [ratios.map(times).join(' to '), `99th percentile of a product of ${ms(apps.idle.p50)} next to apps, relative to an idle GPU`]);
+  apps && [ratios.map(times).join(' to '), `99th percentile of the time of a product next to apps, relative to an idle GPU (median there ${ms(apps.idle.p50)})`]);
   table(s, ['matrices', 'SMs', 'idle GPU', 'leased', 'results'], record.products.map(p => [`${p.size} × ${p.size}`, p.sms,
     `${ms(p.alone.p50)} (${ms(p.alone.p99)})`, `${ms(p.leased.p50)} (${ms(p.leased.p99)})`,
     p.verified ? 'correct' : 'WRONG']));
