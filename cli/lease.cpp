@@ -288,8 +288,8 @@ Descriptor start_keeper(const Options& options, std::uint64_t started, const std
   const pid_t child = ::fork();
   if (child < 0) throw std::system_error{errno, std::generic_category(), "cannot start a process"};
   if (child == 0) {
-    // Only calls that are safe after fork() in a program with threads. The keeper closes the
-    // command's terminal and files.
+    // This makes only calls that are safe after fork() in a program with threads. The keeper closes
+    // the command's terminal and files.
     ::setsid();
     if (::fork() != 0) ::_exit(0);
     ::dup2(ends[1], report_descriptor + 1);

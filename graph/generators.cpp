@@ -140,7 +140,7 @@ Csr rmat(std::uint32_t scale, std::uint64_t seed, std::uint32_t factor, const Rm
 
 Csr power_law(Node nodes, std::uint32_t exponent, std::uint32_t factor, std::uint64_t seed) {
   if (nodes < 2) return empty(nodes);
-  // As a fraction of 2^32.
+  // The probability of a copy, as a fraction of 2^32.
   const std::uint64_t copies = (std::uint64_t{100} << 32U) / (exponent - 100);
   const std::vector<Node> names = shuffled(nodes, seed);
   Random random{seed, Stream::choices};

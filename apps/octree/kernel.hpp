@@ -90,7 +90,8 @@ struct Octree {
   template <class Group>
   COHORT_FN void divide_a_portion(Group& group, std::uint32_t task, const Box& box) const {
     const std::uint32_t size = box.end - box.begin;
-    // Particles counted; from `size` on, also particles in place.
+    // Below `size`: the number of particles counted. From `size` on: `size` plus the number of
+    // particles in place.
     const std::uint32_t at = group.view(done)[task];
     const std::uint32_t begin = at < size ? box.begin + at : box.begin + (at - size);
     const auto end = static_cast<std::uint32_t>(least(std::size_t{begin} + chunk, box.end));

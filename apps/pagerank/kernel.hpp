@@ -19,8 +19,8 @@ struct PageRank {
   CsrView graph;
   CsrView incoming;  // the graph with every edge reversed
   double* rank;      // per node; 1 on average
-  // What a node gives to each of its targets. By iteration modulo 2: one array is read, the other
-  // written.
+  // The rank that a node gives to each of its targets, by iteration modulo 2: one array is read,
+  // the other is written.
   double* shares[2];
   TurnFlags flags;
   std::uint64_t chunk;  // nodes per group and step; 0: all

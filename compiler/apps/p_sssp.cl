@@ -11,7 +11,7 @@ kernel void p_sssp(global const uint *row, global const uint *source, global con
     bool any = false;
     EACH_NODE(node, nodes) {
       uint best = x[node];
-      // No branch in the loop, so that loads for several edges are in flight at once. Distances of unreached nodes saturate, so
+      // The loop has no branch, so that loads for several edges are in flight at once. Distances of unreached nodes saturate, so
       // these nodes stay unreached.
       __attribute__((opencl_unroll_hint(4)))
       for (uint edge = row[node], end = row[node + 1]; edge < end; edge++) best = min(best, add_sat(x[source[edge]], weight[edge]));

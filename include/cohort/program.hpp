@@ -42,7 +42,7 @@ struct ProgramOptions {
   /// For the engine cuda: the device code is optimised unless this is -O0.
   std::string optimise = "-O2";
   /// For the engine cuda: the GPU architecture, as for nvcc -arch. Default: $COHORT_CUDA_ARCH, or
-  /// this machine's GPU.
+  /// the architecture of this machine's GPU.
   std::string architecture = {};
   /// The folder for compiled programs. Default: $COHORT_CACHE, or cohort/programs/ in the user's
   /// cache directory. With COHORT_CACHE=off, programs are removed when this process exits. The

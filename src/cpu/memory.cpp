@@ -23,7 +23,7 @@ constexpr std::align_val_t alignment(std::size_t bytes) {
 /// other access.
 void ask_for_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
 #ifdef MADV_HUGEPAGE
-  // Only a hint: the system may ignore it.
+  // This is only a hint: the system may ignore it.
   if (bytes >= huge_page) ::madvise(memory, bytes, MADV_HUGEPAGE);
 #endif
 }

@@ -29,7 +29,7 @@ class DeviceMemory final : public cohort::detail::Memory {
     properties.location.type = cudaMemLocationTypeDevice;
     properties.location.id = device_;
     check(cudaMemPoolCreate(&pool_, &properties), "memory: a pool");
-    // Otherwise giving memory back might wait for kernels.
+    // Without this threshold, giving memory back might wait for kernels.
     std::uint64_t keep_all = ~std::uint64_t{0};
     check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep_all),
           "memory: the pool's threshold");

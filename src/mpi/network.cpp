@@ -82,7 +82,7 @@ struct Network::Impl {
 
   /// Replaces the communicator.
   void use(MPI_Comm next) {
-    // Not MPI_Comm_disconnect, which hangs on merged communicators in Open MPI 4.1.
+    // MPI_Comm_disconnect would hang on merged communicators in Open MPI 4.1.
     if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
     comm = next;
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);

@@ -321,8 +321,8 @@ static bool cohort_check_in(cohort_group* group) {
     return false;
   }
   group->gen = cohort_gen_of(now);
-  // Not the roster's count: a quick group may have left again, but all first groups must work with
-  // the same M.
+  // All first groups must work with the same M. The roster's count may already be lower, if a quick
+  // group has left again.
   group->active = COHORT_LOAD(job->settled, relaxed);
   group->joined = job->restarted;
   cohort_copy(group->state, job->kept, job->state_size);

@@ -182,8 +182,8 @@ std::vector<std::string> compiler(const ProgramOptions& options) {
   }
   const auto& asked = options.build_options;
   if (std::find(asked.begin(), asked.end(), "-cl-fast-relaxed-math") != asked.end()) {
-    // Not -ffast-math: it links code that changes the floating-point mode of the program that loads
-    // this object.
+    // -ffast-math is not used: it links code that changes the floating-point mode of the program
+    // that loads this object.
     if (options.engine == "cuda") {
       command.emplace_back("--use_fast_math");
     } else {

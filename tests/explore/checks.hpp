@@ -691,7 +691,7 @@ inline void starters_wait_for_the_others() {
                      [=] { expect(*came == quorum, "a group began without the others"); }};
     });
   }
-  // Nor does the starter wait for a group that never comes if the job is cancelled meanwhile.
+  // If the job is cancelled meanwhile, the starter does not wait for a group that never comes.
   explore_threads({200, Waiting::notified}, [] {
     auto job = std::make_shared<Still<P>>(2, protocol::Roster::gather);
     job->shared.start_deadline = 1;

@@ -164,7 +164,7 @@ TEST(Preemption, GathersOneGroupForATaskThatDoesNotScale) {
 }
 
 TEST(Preemption, GathersFewGroupsFromAJobThatScalesBadly) {
-  // This task is nearly as fast on all but one unit as on all, and not slow on one.
+  // This job is nearly as fast on all but one unit as on all of them, and not slow on a single one.
   EXPECT_LT(settled({.capacity = 8, .work = 1e7, .job_scaling = 0.2, .noise = 0.1}), 8U);
 }
 

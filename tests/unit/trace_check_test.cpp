@@ -500,12 +500,12 @@ TEST(TraceOrder, AGroupThatAnotherTakesAlongMayBeLoggedLate) {
   expect_legal_log(four, 4,
                    {on(2, offer(2)), on(3, offer(3)), on(3, kill(3, 3)), on(1, offer(1)),
                     on(1, kill(1, 1)), on(3, kill(2, 2)), on(0, finish(0))});
-  // Or a barrier is passed in between, or another group has the id when the kill is logged.
+  // In between a barrier is passed, and another group has the id when the kill is logged.
   expect_legal_log(four, 3,
                    {on(1, offer(1)), on(0, arrive(0)), on(2, offer(2)), on(2, kill(2, 2)),
                     on(0, pass(0, 1)), on(0, fork(0, 2, 1)), on(3, join(1, 2, 1)),
                     on(2, kill(1, 1)), on(0, finish(0)), on(3, finish(1))});
-  // But a group that is not active cannot leave with another.
+  // A group that is not active cannot leave with another.
   EXPECT_THAT(
       judge_log(four, 2, {on(1, offer(1)), on(1, kill(1, 1)), on(1, kill(3, 3)), on(0, finish(0))}),
       HasSubstr("group 3 leaves"));

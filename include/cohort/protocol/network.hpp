@@ -93,7 +93,7 @@ class ParcelWriter {
 
  private:
   void raw(std::span<const std::byte> bytes) {
-    // Not insert(), in which GCC 12 warns of overflows that do not exist.
+    // GCC 12 would warn of overflows in insert() that do not exist.
     const std::size_t at = into_.size();
     into_.resize(at + bytes.size());
     if (!bytes.empty()) std::memcpy(into_.data() + at, bytes.data(), bytes.size());

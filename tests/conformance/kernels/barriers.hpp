@@ -274,7 +274,7 @@ struct ForkingAfterABarrier {
       if (state.round > 0 && plain[last + (state.round + 1) % 2] != 0) return;
       const std::uint32_t id = group.group_id();
       for (int i = 0; i < 60 && id == 0; ++i) {
-        // And leave the other groups in the lobby for the barrier.
+        // The other groups in the lobby are left for the barrier.
         if (i < 4) group.request_fork(state);
         pause(group);
       }

@@ -3,8 +3,8 @@
 // it has stayed or starts again.
 #include "words.h"
 
-// Values that differ between groups go through local memory, which the compiler assumes to be equal
-// in all groups.
+// Values that differ between groups go through local memory: the compiler's checks do not follow
+// them there.
 kernel void keeps_count(global uint *stop, global uint *latest, global uint *started, global uint *wrong, global uint *resumed) {
   local uint next;
   local uint me;

@@ -21,7 +21,7 @@ struct BlockingTask {
   }
 };
 
-/// Each of its groups records its id, then waits for all others.
+/// Each of its groups counts itself, then waits for all others.
 struct MeetingTask {
   std::uint32_t* arrived;
   std::uint32_t* wrong;
