@@ -3,24 +3,24 @@ kernel void f(global int *p) {
   if (get_local_id() == 0)  // expected-note {{this differs between the threads of a group}}
     offer_kill();           // expected-error {{'offer_kill' must be reached by all threads of a group, but control flow depends on the thread here}}
 }
-// ---- through a variable
+// ---- a condition on a variable that depends on the thread
 kernel void f(global int *p, int n) {
   int tid = get_global_id();
   if (tid < n) {  // expected-note {{this differs}}
     resizing_global_barrier();  // expected-error {{'resizing_global_barrier' must be reached by all threads}}
   }
 }
-// ---- in a loop whose length depends on the thread
+// ---- a primitive in a loop whose length depends on the thread
 kernel void f(global int *p, int n) {
   for (int i = get_local_id(); i < n; i += get_local_size())  // expected-note {{this differs}}
     request_fork();  // expected-error {{'request_fork' must be reached by all threads}}
 }
-// ---- after a return of some threads
+// ---- a primitive after a return of some threads
 kernel void f(global int *p, int n) {
   if (get_global_id() >= n) return;  // expected-note {{this differs}}
   global_barrier();  // expected-error {{'global_barrier' must be reached by all threads}}
 }
-// ---- after a break of some threads
+// ---- a primitive after a break of some threads
 kernel void f(global int *p, int n) {
   transmit int i;
   for (i = 0; i < n; i++) {
@@ -28,7 +28,7 @@ kernel void f(global int *p, int n) {
     if (p[get_global_id()] == i) break;  // expected-note {{this differs}}
   }
 }
-// ---- after a continue of some threads, in the same round
+// ---- a primitive after a continue of some threads, in the same round
 kernel void f(global int *p, int n) {
   transmit int i;
   for (i = 0; i < n; i++) {
@@ -36,7 +36,7 @@ kernel void f(global int *p, int n) {
     resizing_global_barrier();  // expected-error {{'resizing_global_barrier' must be reached by all threads}}
   }
 }
-// ---- before a continue of some threads they are together again
+// ---- no error: threads meet again before the place where some continue
 // expected-no-diagnostics
 kernel void f(global int *p, int n) {
   transmit int i;
@@ -46,42 +46,42 @@ kernel void f(global int *p, int n) {
     p[get_global_id()] = i;
   }
 }
-// ---- after a loop that threads leave one by one they are together again
+// ---- no error: threads meet again after a loop that they leave one by one
 // expected-no-diagnostics
 kernel void f(global int *p, int n) {
   for (int i = get_local_id(); i < n; i++) if (p[i]) break;
   global_barrier();
 }
-// ---- in a switch on the thread
+// ---- a primitive in a switch on the thread
 kernel void f(global int *p) {
   switch (get_local_id()) {  // expected-note {{this differs}}
     case 0: global_barrier();  // expected-error {{'global_barrier' must be reached by all threads}}
   }
 }
-// ---- on the right of &&
+// ---- a primitive after && and a condition on the thread
 kernel void f(global int *p) {
   if (get_local_id() == 0 && query())  // expected-note {{this differs}} expected-error {{'query' must be reached by all threads}}
     p[0] = 1;
 }
-// ---- on what an atomic operation gave
+// ---- a condition on the result of an atomic operation
 kernel void f(global int *p, int n) {
   while (atomic_inc(p) < n) {  // expected-note {{this differs}}
     offer_kill();  // expected-error {{'offer_kill' must be reached by all threads}}
   }
 }
-// ---- a barrier of the group counts too
+// ---- a barrier of the group in a branch on the thread
 kernel void f(global int *p) {
   if (get_local_id() > 1)  // expected-note {{this differs}}
     barrier(CLK_LOCAL_MEM_FENCE);  // expected-error {{'barrier' must be reached by all threads}}
 }
-// ---- in a function called by some threads
+// ---- a primitive in a function that some threads call
 void g(void) {
   global_barrier();  // expected-error {{'global_barrier' must be reached by all threads}}
 }
 kernel void f(global int *p) {
   if (get_local_id() == 0) g();  // expected-note {{this differs}} expected-note {{reached through this call of 'g'}}
 }
-// ---- a function's argument depends on the thread
+// ---- a function's argument that depends on the thread
 void g(int x) {
   if (x) offer_kill();  // expected-error {{'offer_kill' must be reached by all threads}} expected-note {{this differs}}
 }
@@ -89,7 +89,7 @@ kernel void f(global int *p) {
   int mine = get_local_id();
   g(mine);  // expected-note {{reached through this call of 'g'}}
 }
-// ---- a function's result depends on the thread
+// ---- a function's result that depends on the thread
 int first(void) { return get_local_id() == 0; }
 kernel void f(global int *p) {
   if (first())  // expected-note {{this differs}}
@@ -101,14 +101,14 @@ kernel void f(global int *p) {
   if (get_local_id() == 0) x = 1;
   if (x) offer_kill();  // expected-error {{'offer_kill' must be reached by all threads}} expected-note {{this differs}}
 }
-// ---- written through a pointer
+// ---- a value written through a pointer
 void set(int *x) { *x = get_local_id(); }
 kernel void f(global int *p) {
   int x = 0;
   set(&x);
   if (x) offer_kill();  // expected-error {{'offer_kill' must be reached by all threads}} expected-note {{this differs}}
 }
-// ---- a variable that is set anew is the same for all again
+// ---- no error: a variable is set again, to the same value in all threads
 // expected-no-diagnostics
 kernel void f(global int *p) {
   int x = get_local_id();
@@ -116,7 +116,7 @@ kernel void f(global int *p) {
   x = 0;
   if (x == 0) offer_kill();
 }
-// ---- what is read from one place is the same for all
+// ---- no error: all threads read the same place
 // expected-no-diagnostics
 kernel void f(global int *p) {
   local int flag;
@@ -128,7 +128,7 @@ kernel void f(global int *p) {
     request_fork();
   }
 }
-// ---- a group function's result is the same for all threads
+// ---- no error: a group function has the same result in all threads
 // expected-no-diagnostics
 kernel void f(global int *p) {
   int mine = get_local_id();
@@ -139,31 +139,31 @@ kernel void f(global int *p) {
   if (get_group_id() == 0)  // expected-note {{this differs between groups}}
     global_barrier();  // expected-error {{'global_barrier' must be reached by all groups, but control flow depends on the group here}}
 }
-// ---- a kill in a branch on the group is what the paper does
+// ---- no error: a kill in a branch on the group, as in the paper
 // expected-no-diagnostics
 kernel survivors(may_all_leave) void f(global int *p) {
   if (get_group_id() != 0) offer_kill();
 }
-// ---- the number of groups differs where groups come and go at any time
+// ---- the number of groups, if groups come and go at any time
 kernel void f(global int *p, int n) {
   transmit int i;
   for (i = 0; i < n; i++) request_fork();
   if (get_num_groups() > 2)  // expected-note {{this differs between groups}}
     global_barrier();  // expected-error {{'global_barrier' must be reached by all groups}}
 }
-// ---- between resizing barriers it does not
+// ---- no error: the number of groups between resizing barriers
 // expected-no-diagnostics
 kernel void f(global int *p, int n) {
   if (get_num_groups() > 2) resizing_global_barrier();
 }
-// ---- through an array that a pointer points to
+// ---- a value from an array to which a pointer points
 kernel void f(global int *p) {
   int a[2] = {0, 0};
   int *q = a;
   q[0] = get_local_id();
   if (a[0]) barrier(CLK_LOCAL_MEM_FENCE);  // expected-error {{'barrier' must be reached by all threads}} expected-note {{this differs}}
 }
-// ---- through a pointer in a structure
+// ---- a value written through a pointer in a structure
 typedef struct { int *at; } holder;
 kernel void f(global int *p) {
   int x = 0;
@@ -171,7 +171,7 @@ kernel void f(global int *p) {
   *h.at = get_local_id();
   if (x) offer_kill();  // expected-error {{'offer_kill' must be reached by all threads}} expected-note {{this differs}}
 }
-// ---- through a pointer to a pointer
+// ---- a value written through a pointer to a pointer
 kernel void f(global int *p) {
   int x = 0;
   int *q = &x;
@@ -179,34 +179,34 @@ kernel void f(global int *p) {
   **r = get_local_id();
   if (x) offer_kill();  // expected-error {{'offer_kill' must be reached by all threads}} expected-note {{this differs}}
 }
-// ---- through a pointer that a function hands back
+// ---- a value written through a pointer that a function returns
 int *same(int *x) { return x; }
 kernel void f(global int *p) {
   int x = 0;
   *same(&x) = get_local_id();
   if (x) offer_kill();  // expected-error {{'offer_kill' must be reached by all threads}} expected-note {{this differs}}
 }
-// ---- through a number that was a pointer
+// ---- a value written through a number that was a pointer
 kernel void f(global int *p) {
   int x = 0;
   ulong number = (ulong)&x;
   *(int *)number = get_local_id();
   if (x) offer_kill();  // expected-error {{'offer_kill' must be reached by all threads}} expected-note {{this differs}}
 }
-// ---- through a pointer that lies in other memory
+// ---- a value written through a pointer that lies in other memory
 kernel void f(global ulong *p) {
   int x = 0;
   p[get_global_id()] = (ulong)&x;
   *(int *)p[get_global_id()] = get_local_id();
   if (x) offer_kill();  // expected-error {{'offer_kill' must be reached by all threads}} expected-note {{this differs}}
 }
-// ---- through a literal without a name
+// ---- a value written through a literal without a name
 kernel void f(global int *p) {
   int *q = (int[]){0, 0};
   q[1] = get_local_id();
   if (q[1]) offer_kill();  // expected-error {{'offer_kill' must be reached by all threads}} expected-note {{this differs}}
 }
-// ---- by a built-in function
+// ---- a value written by a built-in function
 kernel void f(global int *p) {
   int x[4] = {0};
   vstore4((int4)(get_local_id()), 0, x);
@@ -218,7 +218,7 @@ kernel void f(global int *p) {
   int *q = a + get_local_id();
   if (*q) offer_kill();  // expected-error {{'offer_kill' must be reached by all threads}} expected-note {{this differs}}
 }
-// ---- a value that comes out of a pointer, the same for all threads
+// ---- no error: a value that a function stores through a pointer is the same in all threads
 // expected-no-diagnostics
 void sum(local int *t, int *mine, int *total) {
   t[get_local_id()] = 1;
@@ -233,7 +233,7 @@ kernel void f(global int *p) {
   if (total) barrier(CLK_LOCAL_MEM_FENCE);
   p[get_global_id()] = mine;
 }
-// ---- its neighbour differs
+// ---- a value that a function stores through a pointer differs between threads
 void sum(local int *t, int *mine, int *total) {
   *mine = t[get_local_id()];
   *total = *t;
@@ -253,7 +253,7 @@ kernel void f(global int *p) {
   if (a) offer_kill();
   if (b) offer_kill();  // expected-error {{'offer_kill' must be reached by all threads}} expected-note {{this differs}}
 }
-// ---- a value that a function replaces
+// ---- no error: a function replaces a value that differs
 // expected-no-diagnostics
 void write(int *x, int y) { *x = y; }
 kernel void f(global int *p) {
@@ -261,14 +261,14 @@ kernel void f(global int *p) {
   write(&a, 1);
   if (a) offer_kill();
 }
-// ---- one of two variables, by a choice of the threads
+// ---- a write to one of two variables, which each thread chooses
 kernel void f(global int *p) {
   int a = 0, b = 0;
   int *q = get_local_id() ? &a : &b;
   *q = 1;
   if (a) offer_kill();  // expected-error {{'offer_kill' must be reached by all threads}} expected-note {{this differs}}
 }
-// ---- structures that are swapped by address
+// ---- no error: a function swaps structures by address
 // expected-no-diagnostics
 typedef struct { global int *item, *size; } list;
 void swap(list *a, list *b) { list last = *a; *a = *b; *b = last; }
@@ -281,7 +281,7 @@ kernel void f(global int *p, global int *q) {
     resizing_global_barrier();
   }
 }
-// ---- by a goto back
+// ---- a value that differs comes back by a goto
 kernel void f(global int *p) {
   int x = 0;
 again:
@@ -289,14 +289,14 @@ again:
   x = get_local_id();
   if (p[0]) goto again;
 }
-// ---- by a goto of some threads
+// ---- a barrier after a goto of some threads
 kernel void f(global int *p) {
   if (get_local_id() > 3) goto end;  // expected-note {{this differs}}
   barrier(CLK_LOCAL_MEM_FENCE);  // expected-error {{'barrier' must be reached by all threads}}
 end:
   p[get_global_id()] = 1;
 }
-// ---- before a goto of some threads
+// ---- no error: a barrier before a goto of some threads
 // expected-no-diagnostics
 kernel void f(global int *p) {
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -305,14 +305,14 @@ kernel void f(global int *p) {
 end:
   p[get_global_id()] = 1;
 }
-// ---- in the round after a return of some threads
+// ---- a barrier in the round after a return of some threads
 kernel void f(global int *p) {
   while (p[0]) {
     barrier(CLK_LOCAL_MEM_FENCE);  // expected-error {{'barrier' must be reached by all threads}}
     if (p[get_global_id()]) return;  // expected-note {{this differs}}
   }
 }
-// ---- in the round after a goto of some threads
+// ---- a barrier in the round after a goto of some threads
 kernel void f(global int *p) {
   while (p[0]) {
     barrier(CLK_LOCAL_MEM_FENCE);  // expected-error {{'barrier' must be reached by all threads}}

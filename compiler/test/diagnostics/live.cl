@@ -12,7 +12,7 @@ kernel void f(global int *p, int n) {  // expected-remark {{kernel 'f' transmits
   p[get_global_id()] = level;
   resizing_global_barrier();
 }
-// ---- live cannot transmit what differs between threads
+// ---- live cannot transmit a variable that differs between threads
 kernel void f(global int *p, int n) {  // expected-remark {{kernel 'f' transmits tid}}
   int tid = get_global_id();  // expected-note {{'tid' gets a value that differs here}}
   resizing_global_barrier();  // expected-error {{'tid' is transmitted here, but differs between the threads of a group}}

@@ -16,7 +16,7 @@ kernel void f(global int *p, int n) {
     request_fork();  // expected-warning {{'total' is in local memory, and groups that join at this request_fork may read theirs}}
   }
 }
-// ---- by several points, in one report
+// ---- one report names all points
 kernel void f(global int *p, int n) {
   local int total;  // expected-note {{'total' is declared here}}
   if (get_local_id() == 0) total = p[0];
@@ -25,7 +25,7 @@ kernel void f(global int *p, int n) {
   resizing_global_barrier();  // expected-note {{or join at this resizing_global_barrier}}
   p[get_global_id()] = total;  // expected-note {{read here}}
 }
-// ---- written again after the point, by one thread
+// ---- no report: written again after the point, by one thread
 // expected-no-diagnostics
 kernel void f(global int *p, int n) {
   local int total;
@@ -36,7 +36,7 @@ kernel void f(global int *p, int n) {
     resizing_global_barrier();
   }
 }
-// ---- written again after the point, in a loop
+// ---- no report: written again after the point, in a loop
 // expected-no-diagnostics
 kernel void f(global int *p, int n) {
   local int t[64];
@@ -47,14 +47,14 @@ kernel void f(global int *p, int n) {
     resizing_global_barrier();
   }
 }
-// ---- written by some groups only
+// ---- local memory that is written again only under a condition
 kernel void f(global int *p, int n) {
   local int total;  // expected-note {{'total' is declared here}}
   resizing_global_barrier();  // expected-warning {{'total' is in local memory}}
   if (n) total = p[0];
   p[get_global_id()] = total;  // expected-note {{read here}}
 }
-// ---- read in a function
+// ---- local memory that is read in a function
 int first(local int *t) { return t[0]; }
 kernel void f(global int *p, int n) {
   local int t[64];  // expected-note {{'t' is declared here}}
@@ -62,7 +62,7 @@ kernel void f(global int *p, int n) {
   resizing_global_barrier();  // expected-warning {{'t' is in local memory}}
   p[get_global_id()] = first(t);  // expected-note {{read here}}
 }
-// ---- written in a function
+// ---- no report: written again in a function
 // expected-no-diagnostics
 int first(local int *t) {
   t[get_local_id()] = 1;
@@ -76,7 +76,7 @@ kernel void f(global int *p, int n) {
     resizing_global_barrier();
   }
 }
-// ---- around a point in a function
+// ---- local memory of a kernel, around a point in a function
 void meet(global int *p, local int *t) {
   t[get_local_id()] = 1;
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -87,7 +87,7 @@ kernel void f(global int *p, int n) {
   meet(p, t);
   p[get_global_id()] = t[0];  // expected-note {{read here}}
 }
-// ---- by an atomic operation
+// ---- local memory that is read by an atomic operation
 kernel void f(global int *p, int n) {
   local int count;  // expected-note {{'count' is declared here}}
   if (get_local_id() == 0) count = 0;

@@ -31,14 +31,14 @@ kernel void f(int n) {  // expected-note {{'n' is declared here}}
   resizing_global_barrier();
   g(&n);  // expected-error {{address of parameter 'n' taken: parameters of a kernel are immutable}}
 }
-// ---- what a parameter points to is not the parameter
+// ---- no error: a write to a parameter's target is not a write to the parameter
 // expected-no-diagnostics
 kernel void f(global int *p, int n) { p[n] = 1; *p = 2; p[0]++; }
-// ---- a function may change its own parameters
+// ---- no error: a function may change its own parameters
 // expected-no-diagnostics
 int g(int x) { x++; return x; }
 kernel void f(global int *p) { p[0] = g(p[0]); }
-// ---- a kernel where nobody joins may change its parameters
+// ---- no error: a kernel that no group joins may change its parameters
 // expected-no-diagnostics
 void g(int *x) { *x = 1; }
 kernel void f(global int *p, int n) { p += n; n++; g(&n); p[0] = n; }

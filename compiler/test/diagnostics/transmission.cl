@@ -72,7 +72,7 @@ kernel void f(global int *p, int n) {
     resizing_global_barrier();
   }
 }
-// ---- a variable that is dead at the point
+// ---- no error: a variable that is dead at the point
 // expected-no-diagnostics
 kernel void f(global int *p, int n) {
   int before = p[n];
@@ -80,13 +80,13 @@ kernel void f(global int *p, int n) {
   resizing_global_barrier();
   p[get_global_id()] = 1;
 }
-// ---- kernel parameters need no transmission
+// ---- no error: kernel parameters need not be transmitted
 // expected-no-diagnostics
 kernel void f(global int *p, int n) {
   resizing_global_barrier();
   p[get_global_id()] = n;
 }
-// ---- a kill alone needs none: nobody joins there
+// ---- no error: at a kill no group joins, so nothing is transmitted
 // expected-no-diagnostics
 kernel void f(global int *p, int n) {
   for (int i = 0; i < n; i++) offer_kill();
@@ -111,14 +111,14 @@ kernel void f(global int *p, int n) {
   resizing_global_barrier();  // expected-error {{'mine' is transmitted here, but differs between the threads of a group: joining threads would all get thread 0's value}}
   p[get_global_id()] = mine;
 }
-// ---- assigned by some threads only
+// ---- a transmitted variable that only some threads assign
 kernel void f(global int *p, int n) {
   transmit int best = 0;
   if (get_local_id() == 3) best = 1;  // expected-note {{'best' gets a value that differs here}}
   resizing_global_barrier();  // expected-error {{'best' is transmitted here, but differs}}
   p[get_global_id()] = best;
 }
-// ---- assigned in a loop of uneven length
+// ---- a transmitted variable assigned in a loop whose length depends on the thread
 kernel void f(global int *p, int n) {
   transmit int count = 0;
   for (int i = get_local_id(); i < n; i++) count++;  // expected-note {{'count' gets a value that differs here}}
@@ -172,13 +172,13 @@ kernel void f(global int *p, int n) {
   resizing_global_barrier();
   p[0] = *at;
 }
-// ---- a transmit that nobody reads
+// ---- a transmitted variable that is never read
 kernel void f(global int *p, int n) {
   transmit int level = 0;  // expected-warning {{'transmit' on 'level' has no effect: no joining group reads it}}
   p[level] = 1;
   resizing_global_barrier();
 }
-// ---- a transmit that is always written first
+// ---- a transmitted variable that is always written before it is read
 kernel void f(global int *p, int n) {
   transmit int i;
   transmit int tid;  // expected-warning {{'transmit' on 'tid' has no effect: no joining group reads it}}
@@ -188,13 +188,13 @@ kernel void f(global int *p, int n) {
     p[tid] = i;
   }
 }
-// ---- a transmit in a kernel that nobody joins
+// ---- a transmitted variable in a kernel that no group joins
 kernel void f(global int *p, int n) {
   transmit int level = n;  // expected-warning {{'transmit' on 'level' has no effect: no group can join kernel 'f'}}
   p[0] = level;
   offer_kill();
 }
-// ---- a transmit in a kernel that nobody joins, but that is suspended and resumed
+// ---- a transmitted variable in a kernel that no group joins, but that is suspended and resumed
 // expected-no-diagnostics
 kernel void f(global int *p, int n) {
   transmit int level = n;
@@ -258,7 +258,7 @@ kernel void f(global int *p, int n) {
   request_fork();  // expected-error {{'at' cannot be transmitted: it points to local memory here}}
   p[0] = *at;
 }
-// ---- a pointer that was to private memory and is to global memory now
+// ---- a pointer to private memory that is then set to global memory
 // expected-no-diagnostics
 kernel void f(global int *p, int n) {
   int x = 3;
@@ -275,14 +275,14 @@ kernel void f(global int *p, int n) {
   resizing_global_barrier();  // expected-error {{'at' is read by groups that join}}
   at[0] = 1;  // expected-note {{read here}}
 }
-// ---- several variables in one declaration get no fix-it that would hit them all
+// ---- several variables in one declaration get no fix-it, because it would change all of them
 kernel void f(global int *p, int n) {
   int level = p[1], keys[2] = {0};  // expected-note {{declare 'level' 'transmit'}}
   p[1] = keys[n];
   resizing_global_barrier();  // expected-error {{'level' is read by groups that join}}
   p[get_global_id()] = level;  // expected-note {{read here}}
 }
-// ---- a named constant needs no transmit
+// ---- no error: a named constant need not be transmitted
 // expected-no-diagnostics
 kernel void f(global int *p) {
   const int n = 16;
@@ -291,20 +291,20 @@ kernel void f(global int *p) {
   resizing_global_barrier();
   p[n] = list[1] + (int)v.w;
 }
-// ---- a const variable that is no constant needs it
+// ---- a const variable whose value is not a constant has to be transmitted
 kernel void f(global int *p, int m) {
   const int n = m + 1;  // expected-note {{declare 'n' 'transmit' to hand its value to joining groups}}
   resizing_global_barrier();  // expected-error {{'n' is read by groups that join at this resizing_global_barrier, but is neither 'transmit' nor computed again}}
   p[0] = n;  // expected-note {{read here}}
 }
-// ---- what a compound assignment adds to is read after the function
+// ---- the target of a compound assignment is read after the function
 int g(global int *p) { resizing_global_barrier(); return p[0]; }
 kernel void f(global int *p) {
   int n = 1;  // expected-note {{declare 'n' 'transmit' to hand its value to joining groups}}
   n += g(p);  // expected-error@-3 {{'n' is read by groups that join}} expected-note {{read here}}
   p[1] = n;
 }
-// ---- and so is its index
+// ---- the index of a compound assignment's target is read after the function
 int g(global int *p) { resizing_global_barrier(); return p[0]; }
 kernel void f(global int *p) {
   int i = p[3];  // expected-note {{declare 'i' 'transmit' to hand its value to joining groups}}
