@@ -1,4 +1,4 @@
-// Operators: what binds to what, what is evaluated, and in which type.
+// Operators: precedence, the operands that are evaluated, and the types of results.
 #include "corpus.h"
 
 // = 7 9 1 -1

@@ -1,4 +1,4 @@
-// For --transmit=live: what joining groups need is sent, whatever it is and wherever it is declared.
+// For --transmit=live: every variable that joining groups need is transmitted, wherever it is declared.
 #include "corpus.h"
 
 // = 6

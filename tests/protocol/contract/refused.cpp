@@ -1,5 +1,5 @@
-// Kernels that must not compile. Each is a case: its name, and a part of the message that its
-// author must see.
+// Kernels that must not compile. The comment behind each case's name is a part of the message that
+// the kernel's author must see.
 #include <string>
 #include <vector>
 
