@@ -313,13 +313,17 @@ cohort_code cohort_program_from_source(const char* source, const char* name,
 }
 
 cohort_code cohort_program_describe(cohort_program* program, char** json) {
-  return guarded(
-      [&] { checked_out(json, "json") = returned(object_of(program)->program.description()); });
+  return guarded([&] {
+    char*& out = checked_out(json, "json");
+    out = returned(object_of(program)->program.description());
+  });
 }
 
 cohort_code cohort_program_warnings(cohort_program* program, char** text) {
-  return guarded(
-      [&] { checked_out(text, "text") = returned(object_of(program)->program.warnings()); });
+  return guarded([&] {
+    char*& out = checked_out(text, "text");
+    out = returned(object_of(program)->program.warnings());
+  });
 }
 
 cohort_code cohort_kernel_create(cohort_program* program, const char* name,

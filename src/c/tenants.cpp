@@ -112,8 +112,10 @@ cohort_code cohort_tenant_wait_connected(cohort_tenant* tenant, int64_t timeout_
 }
 
 cohort_code cohort_tenant_engine(cohort_tenant* tenant, char** name) {
-  return guarded(
-      [&] { checked_out(name, "name") = returned(object_of(tenant)->client()->engine()); });
+  return guarded([&] {
+    char*& out = checked_out(name, "name");
+    out = returned(object_of(tenant)->client()->engine());
+  });
 }
 
 cohort_code cohort_tenant_lease(cohort_tenant* tenant, uint32_t units, cohort_lease** lease) {
@@ -152,12 +154,17 @@ cohort_code cohort_lease_cpus(cohort_lease* lease, uint32_t* cpus, uint32_t room
 }
 
 cohort_code cohort_shared_engines(char** json) {
-  return guarded(
-      [&] { checked_out(json, "json") = returned(nlohmann::json(shared_engines()).dump()); });
+  return guarded([&] {
+    char*& out = checked_out(json, "json");
+    out = returned(nlohmann::json(shared_engines()).dump());
+  });
 }
 
 cohort_code cohort_shared_engine_status(const char* engine, char** json) {
-  return guarded([&] { checked_out(json, "json") = returned(engine_status(text_or(engine, ""))); });
+  return guarded([&] {
+    char*& out = checked_out(json, "json");
+    out = returned(engine_status(text_or(engine, "")));
+  });
 }
 
 cohort_code cohort_shared_engine_set_capacity(const char* engine, uint32_t units) {
