@@ -6,6 +6,8 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
+#include <cstring>
+#include <deque>
 #include <random>
 
 #include "conformance/scale.hpp"
@@ -26,6 +28,11 @@ using tenant::Verdict;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Le;
+
+/// Of this process, which has both the engine and the tenants.
+std::ptrdiff_t open_descriptors() {
+  return std::distance(std::filesystem::directory_iterator{"/proc/self/fd"}, {});
+}
 
 class Hostile : public TenantTest {
  protected:
@@ -250,9 +257,6 @@ TEST_F(Crowded, ConnectionsGiveWayWhenDescriptorsRunOut) {
 }
 
 TEST_F(Hostile, DescriptorsThatComeUnaskedAreClosed) {
-  const auto open_descriptors = [] {
-    return std::distance(std::filesystem::directory_iterator{"/proc/self/fd"}, {});
-  };
   const tenant::Peer peer = connection();
   Hello hello;
   hello.kind = tenant::Kind::status;
@@ -266,7 +270,7 @@ TEST_F(Hostile, DescriptorsThatComeUnaskedAreClosed) {
     std::vector<char> text(1 << 18);
     ASSERT_EQ(tenant::receive(peer.socket, text.data(), text.size()).what, Received::What::message);
   }
-  EXPECT_EQ(open_descriptors(), before) << "engine and test are one process";
+  EXPECT_EQ(open_descriptors(), before);
 }
 
 TEST_F(Hostile, ACallerThatDoesNotReadIsDropped) {
@@ -280,6 +284,181 @@ TEST_F(Hostile, ACallerThatDoesNotReadIsDropped) {
     tenant::send(peer.socket, &hello, sizeof hello);
   }
   EXPECT_THAT(engine_status(), HasSubstr("\"tenants\""));
+}
+
+TEST_F(Hostile, NonsenseAsACapacityIsRefused) {
+  const auto answer_to = [this](std::uint32_t units) {
+    const tenant::Peer peer = connection();
+    Hello hello;
+    hello.kind = tenant::Kind::capacity;
+    hello.weight = units;
+    tenant::send(peer.socket, &hello, sizeof hello);
+    const auto answer = reply(peer);
+    return answer ? *answer : Reply{};
+  };
+  std::mt19937 random{3};
+  for (std::uint32_t i = 0; i < scaled(100, 20); ++i) {
+    const std::uint32_t large = max_groups_limit + 1 + static_cast<std::uint32_t>(random()) / 2;
+    const Reply answer = answer_to(i % 4 == 0 ? 0 : i % 4 == 1 ? ~0U : large);
+    ASSERT_EQ(answer.verdict, Verdict::refused);
+    EXPECT_THAT(tenant::get(answer.text), HasSubstr("capacity"));
+    EXPECT_EQ(engine.capacity(), 4U);
+  }
+  EXPECT_EQ(answer_to(3).verdict, Verdict::done);
+  EXPECT_EQ(engine.capacity(), 3U);
+}
+
+TEST_F(Hostile, ATenantsConnectionSetsNoCapacity) {
+  const Seat hostile = seat();
+  Hello hello;
+  hello.kind = tenant::Kind::capacity;
+  tenant::send(hostile.peer.socket, &hello, sizeof hello);
+  EXPECT_EQ(reply(hostile.peer)->verdict, Verdict::refused);
+  EXPECT_EQ(engine.capacity(), 4U);
+}
+
+/// What a random caller sends: messages that are almost right, cut, long, empty or noise, some with
+/// descriptors. It may close either half of its socket in between.
+void send_at_random(const tenant::Peer& peer, std::mt19937& random) {
+  const auto pick = [&random](std::uint32_t below) {
+    return static_cast<std::uint32_t>(random() % below);
+  };
+  for (std::uint32_t messages = 1 + pick(4); messages > 0; --messages) {
+    Hello hello;
+    hello.kind = static_cast<tenant::Kind>(1 + pick(3));
+    hello.weight = pick(2) == 0 ? pick(6) : static_cast<std::uint32_t>(random());
+    hello.priority = static_cast<std::int32_t>(random());
+    for (char& each : hello.name) each = static_cast<char>(random());
+    std::vector<unsigned char> bytes(sizeof hello);
+    std::memcpy(bytes.data(), &hello, sizeof hello);
+    switch (pick(6)) {
+      case 0:
+        for (std::uint32_t i = 0; i < 3; ++i)
+          bytes[pick(sizeof hello)] = static_cast<unsigned char>(random());
+        break;
+      case 1: bytes.resize(pick(2 * sizeof hello)); break;
+      case 2: bytes.resize(1 + pick(100'000)); break;
+      case 3:
+        for (unsigned char& each : bytes) each = static_cast<unsigned char>(random());
+        break;
+      default: break;  // as it should be
+    }
+    const std::array descriptors{peer.socket.get(), 0, 1, 2};
+    tenant::send(peer.socket, bytes.data(), bytes.size(),
+                 std::span{descriptors}.first(pick(4) == 0 ? 1 + pick(4) : 0));
+    if (pick(8) == 0) ::shutdown(peer.socket.get(), pick(2) == 0 ? SHUT_RD : SHUT_WR);
+  }
+}
+
+TEST_F(Hostile, RandomMessagesLeaveTheEngineAsItWas) {
+  const EndlessJob job{engine};
+  std::mt19937 random{4};
+  std::deque<tenant::Peer> open;
+  std::ptrdiff_t before = 0;
+  for (std::uint32_t i = 0; i < scaled(3000, 300); ++i) {
+    auto peer = tenant::connect(tenant::open_folder(), "e");
+    ASSERT_TRUE(peer) << "after " << i << " callers";
+    send_at_random(*peer, random);
+    open.push_back(std::move(*peer));
+    if (open.size() > 20) open.pop_front();
+  }
+  open.clear();
+  EXPECT_TRUE(eventually([] { return seated() == 0; }));
+  set_engine_capacity("e", 4);
+  const Tenant tenant;
+  EXPECT_EQ(tenant.lease_for(std::chrono::minutes{1}, {.units = 3}).units(), 3U);
+  EXPECT_TRUE(eventually([&] { return job.groups() == 4; }));
+  before = open_descriptors();
+  for (std::uint32_t i = 0; i < 30; ++i) send_at_random(connection(), random);
+  EXPECT_TRUE(eventually([&] { return seated() == 1 && open_descriptors() <= before; }));
+}
+
+TEST_F(Hostile, AFloodOfStatusRequestsHoldsNobodyUp) {
+  const EndlessJob job{engine};
+  std::atomic<bool> over{false};
+  std::vector<std::jthread> callers;
+  for (int i = 0; i < 3; ++i) {
+    callers.emplace_back([&over] {
+      while (!over.load()) EXPECT_THAT(engine_status("e"), HasSubstr("tenants"));
+    });
+  }
+  const Tenant tenant;
+  for (std::uint32_t i = 0; i < scaled(100, 10); ++i)
+    EXPECT_TRUE(tenant.lease_for(std::chrono::minutes{1}, {.units = 1}));
+  over = true;
+}
+
+// ---- An engine that is not one.
+
+/// Answers one connection at a time with what `answer` sends, and closes it.
+class FalseEngine : public TenantTest {
+ protected:
+  /// Waits until `done()`, which connects. Serves connections meanwhile.
+  template <class Answer, class Done>
+  void serve(Answer answer, Done done) {
+    const tenant::Claim claim{"false"};
+    std::atomic<bool> over{false};
+    std::jthread server{[&] {
+      while (!over.load()) {
+        pollfd wait{.fd = claim.socket(), .events = POLLIN, .revents = 0};
+        if (::poll(&wait, 1, 10) <= 0) continue;
+        auto peer = tenant::identify(Descriptor{::accept4(claim.socket(), nullptr, nullptr, 0)});
+        if (!peer) continue;
+        // A connection that only looks whether there is an engine sends nothing.
+        pollfd hello{.fd = peer->socket.get(), .events = POLLIN, .revents = 0};
+        if (::poll(&hello, 1, 60'000) > 0) answer(*peer);
+      }
+    }};
+    done();
+    over = true;
+  }
+};
+
+TEST_F(FalseEngine, WithRandomAnswersLendsNothing) {
+  std::mt19937 random{5};
+  const Descriptor small = tenant::make_memory("small", 1);
+  const Descriptor unsealed{::memfd_create("unsealed", MFD_CLOEXEC)};
+  ASSERT_EQ(::ftruncate(unsealed.get(), 4096), 0);
+  const auto answer = [&](const tenant::Peer& peer) {
+    const auto pick = [&random](std::uint32_t below) {
+      return static_cast<std::uint32_t>(random() % below);
+    };
+    for (std::uint32_t messages = pick(4); messages > 0; --messages) {
+      Reply reply;
+      reply.verdict = static_cast<Verdict>(pick(6));
+      reply.slot = static_cast<std::uint32_t>(random());
+      reply.text.fill('x');
+      reply.engine.fill('\xff');
+      std::vector<unsigned char> bytes(sizeof reply);
+      std::memcpy(bytes.data(), &reply, sizeof reply);
+      switch (pick(6)) {
+        case 0: bytes[pick(24)] = static_cast<unsigned char>(random()); break;
+        case 1: bytes.resize(pick(2 * sizeof reply)); break;
+        case 2: bytes.resize(1 + pick(100'000)); break;
+        default: break;
+      }
+      const std::array descriptors{pick(2) == 0 ? small.get() : unsealed.get(), unsealed.get(), 0};
+      tenant::send(peer.socket, bytes.data(), bytes.size(), std::span{descriptors}.first(pick(4)));
+    }
+  };
+  std::ptrdiff_t before = 0;
+  serve(answer, [&] {
+    for (std::uint32_t i = 0; i < scaled(200, 30); ++i) {
+      if (i == 10) before = open_descriptors();
+      const Tenant tenant{{.engine = "false"}};
+      EXPECT_EQ(tenant.lease_for(std::chrono::milliseconds{1}).units(), 0U);
+      EXPECT_EQ(tenant.try_lease().cpus().size(), 0U);
+      // It may also say that the capacity is set.
+      for (const bool status : {true, false}) {
+        try {
+          status ? static_cast<void>(engine_status("false")) : set_engine_capacity("false", 2);
+        } catch (const Error& error) {
+          EXPECT_TRUE(error.code() == Errc::engine_gone || error.code() == Errc::bad_options);
+        }
+      }
+    }
+    EXPECT_TRUE(eventually([&] { return open_descriptors() <= before; }));
+  });
 }
 
 TEST_F(Hostile, AFloodOfRingsHoldsNobodyUp) {
