@@ -26,6 +26,15 @@ std::string in_words(cudaError_t error) {
       return "no NVIDIA driver, or one that is older than CUDA " +
              std::to_string(CUDART_VERSION / 1000) + "." +
              std::to_string(CUDART_VERSION % 1000 / 10);
+    case cudaErrorMpsMaxClientsReached:
+    case cudaErrorMpsMaxConnectionsReached:
+      return "MPS has as many clients as it takes; end one of those that `cohort mps status` "
+             "counts";
+    case cudaErrorMpsConnectionFailed:
+    case cudaErrorMpsRpcFailure:
+    case cudaErrorMpsServerNotReady:
+      return std::string{"MPS does not answer ("} + cudaGetErrorString(error) +
+             "); see `cohort mps status` and its logs";
     default: return cudaGetErrorString(error);
   }
 }

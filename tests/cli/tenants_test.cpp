@@ -151,6 +151,10 @@ TEST_F(Tenants, RefuseWhatCannotBe) {
   expect_refused("lease --name ../x -- true", {"../x"});
   expect_refused("throttle night 0", {"at least 1"});
   expect_refused("throttle night 5000", {"at most 4096"});
+  for (const char* const nonsense : {"-1", "1e3", "two", "''", "99999999999999999999", "1 2"})
+    expect_refused(std::string{"throttle night "} + nonsense, {});
+  for (const char* const nonsense : {"../night", ".night", "'a b'", "'\x01'"})
+    expect_refused(std::string{"throttle "} + nonsense + " 1", {"a name has 1 to 64"});
   EXPECT_EQ(tool("throttle day 1").status, 1);
   EXPECT_EQ(tool("top --once day").status, 1);
 }
