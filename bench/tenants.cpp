@@ -122,12 +122,13 @@ struct Way {
   bool job = true;
   int nice = 0;  ///< nice value of the job
   bool cgroups = false;
+  bool apart = false;  ///< a CPU is the renderer's for good, as by cpuset or taskset
   bool leases = false;
 };
 constexpr std::array ways{
     Way{.name = "alone", .job = false},    Way{.name = "plain"},
     Way{.name = "nice 19", .nice = 19},    Way{.name = "cgroup weights", .cgroups = true},
-    Way{.name = "leases", .leases = true},
+    Way{.name = "own CPU", .apart = true}, Way{.name = "leases", .leases = true},
 };
 
 /// Two cgroups: one with a small weight for the job, and one with a large weight for the renderer.
@@ -209,6 +210,7 @@ std::vector<std::string> arguments_of(const TenantsPart& part) {
   };
   add("--shared", part.engine);
   add("--cgroup", part.cgroup);
+  if (part.apart) words.emplace_back("--apart");
   return words;
 }
 
@@ -236,8 +238,10 @@ Window measure_window(const Way& way, const Cgroups& cgroups, double rate, nanos
                   .length = static_cast<std::uint64_t>(length.count()),
                   .work = steps_for(step_work),
                   .workers = workers,
-                  .nice = way.nice};
+                  .nice = way.nice,
+                  .apart = way.apart};
   TenantsPart renderer = job;
+  if (way.apart) --job.workers;
   renderer.what = "renderer";
   renderer.work = steps_for(frame_work);
   renderer.rate = rate;
@@ -282,6 +286,12 @@ struct AtRate {
   std::vector<double> intervals;  // intervals between resizing points of the job next to the leases
 };
 
+/// Why a way cannot be measured here; empty if it can.
+std::string why_not(const Way& way, const Cgroups& cgroups) {
+  if (way.apart && allowed_cpus().size() < 2) return "there is one CPU only";
+  return way.cgroups ? cgroups.lacking() : "";
+}
+
 AtRate measure_rate(double rate, const ScenarioOptions& options, const Cgroups& cgroups,
                     std::uint32_t workers) {
   const milliseconds length{options.quick ? 300 : 2000};
@@ -297,7 +307,7 @@ AtRate measure_rate(double rate, const ScenarioOptions& options, const Cgroups& 
     const double job_alone = *window({.name = "job alone", .renderer = false}).step;
     for (std::size_t i = 0; i < ways.size(); ++i) {
       const Way& way = ways.at((i + round) % ways.size());
-      if (way.cgroups && !cgroups.lacking().empty()) continue;
+      if (!why_not(way, cgroups).empty()) continue;
       const Window measured = window(way);
       Row& row = result.rows[way.name];
       row.latencies.insert(row.latencies.end(), measured.latencies.begin(),
@@ -320,7 +330,7 @@ ordered_json summary_of(const std::vector<double>& values) {
   return summary;
 }
 
-ordered_json reported_rate(const AtRate& measured, const std::string& lacking) {
+ordered_json reported_rate(const AtRate& measured, const Cgroups& cgroups) {
   const std::string title = fixed(measured.rate, 0) + " frames/s";
   std::cout << std::left << std::setw(18) << title << std::right << std::setw(12) << "p50 us"
             << std::setw(12) << "p99 us" << std::setw(12) << "max us" << std::setw(14)
@@ -331,8 +341,8 @@ ordered_json reported_rate(const AtRate& measured, const std::string& lacking) {
     ordered_json entry{{"name", way.name}};
     const auto found = measured.rows.find(way.name);
     if (found == measured.rows.end()) {
-      std::cout << "  skipped: " << lacking << '\n';
-      entry["skipped"] = lacking;
+      entry["skipped"] = why_not(way, cgroups);
+      std::cout << "  skipped: " << why_not(way, cgroups) << '\n';
     } else {
       const Row& row = found->second;
       entry["latency"] = summary_of(row.latencies);
@@ -378,8 +388,7 @@ ordered_json run_tenants(const ScenarioOptions& options) {
   bool within = true;
   for (const double rate : rates) {
     if (options.quick && rate != 100) continue;
-    at_rates.push_back(
-        reported_rate(measure_rate(rate, options, cgroups, workers), cgroups.lacking()));
+    at_rates.push_back(reported_rate(measure_rate(rate, options, cgroups, workers), cgroups));
     within = within && at_rates.back().value("within_limit", false);
   }
   return {{"workers", workers},
@@ -399,12 +408,19 @@ void tenants_part(const TenantsPart& part) {
     if (!(processes << ::getpid() << std::flush))
       throw std::runtime_error{part.cgroup + ": cannot be joined"};
   }
+  std::optional<Confined> confined;
+  if (part.apart && part.what == "job") {
+    confined.emplace(static_cast<std::uint32_t>(allowed_cpus().size()) - 1);
+  } else if (part.apart) {
+    pin(allowed_cpus().back());
+  }
   std::cout << (part.what == "job" ? job_part(part) : renderer_part(part)).dump() << std::endl;
 }
 
 const Scenario tenants_scenario{
     .name = "tenants",
-    .summary = "a renderer in its own process next to a job: plain, nice, cgroup weights, leases",
+    .summary =
+        "a renderer in its own process next to a job: plain, nice, cgroup weights, own CPU, leases",
     .run = &run_tenants,
     .accepts = {.capacity = true},
     .quick_repetitions = 1};

@@ -234,6 +234,7 @@ void add_tenants_part(CLI::App& bench, Action& chosen) {
   command->add_option("--rate", part->rate);
   command->add_option("--seed", part->seed);
   command->add_option("--nice", part->nice);
+  command->add_flag("--apart", part->apart);
   command->add_option("--cgroup", part->cgroup);
   command->callback([part, &chosen] {
     chosen = [part] {
