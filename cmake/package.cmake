@@ -69,6 +69,8 @@ if(TARGET cohortc)
 endif()
 if(TARGET cohort_c)
   install(TARGETS cohort_c LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/cohort DESTINATION lib/python3/dist-packages  # Debian's folder for all versions
+    FILES_MATCHING PATTERN *.py PATTERN py.typed PATTERN __pycache__ EXCLUDE)
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 
@@ -95,7 +97,7 @@ set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 # own packages are only suggested, because find_package leaves out an engine whose packages are missing.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS libboost-context-dev zlib1g-dev)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS g++ pkgconf)  # g++ also compiles the kernels of the dialect
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS cmake)
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS cmake python3)
 if(COHORT_COMPILER)
   list(APPEND CPACK_DEBIAN_PACKAGE_DEPENDS libclang-common-${COHORT_CLANG_MAJOR}-dev)
 endif()

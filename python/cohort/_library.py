@@ -138,9 +138,11 @@ def _functions() -> dict[str, list]:
 
 
 def _load() -> ctypes.CDLL:
-    """The path of libcohort.so: $COHORT_LIBRARY, this package's library, or an installed one."""
-    own = pathlib.Path(__file__).parent / "lib" / "libcohort.so.1"
-    name = os.environ.get("COHORT_LIBRARY") or (str(own) if own.exists() else "libcohort.so.1")
+    """Loads $COHORT_LIBRARY, the library of this wheel or of this installed tree, or one that the loader finds."""
+    here = pathlib.Path(__file__).resolve().parent
+    tree = here.parent.parent.parent  # lib, if this is lib/python3/dist-packages/cohort
+    own = [folder / "libcohort.so.1" for folder in (here / "lib", tree, *tree.glob("*-linux-gnu"))]
+    name = os.environ.get("COHORT_LIBRARY") or next((str(each) for each in own if each.exists()), "libcohort.so.1")
     try:
         library = ctypes.CDLL(name)
     except OSError as error:
