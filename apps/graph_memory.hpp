@@ -43,10 +43,7 @@ class WorklistMemory {
                        ? most_groups(engine, options)
                        : 0),
         slots_(engine.template allocate<Node>(std::size_t{num_slots_} * room)),
-        spill_(options.movable
-                   // Filled with a value, because checkpoints contain this memory.
-                   ? engine.template fill<Node>(num_nodes, 0)
-                   : engine.template allocate<Node>(num_nodes)),
+        spill_(memory_for<Node>(engine, num_nodes, options)),
         counts_(engine.template fill<Count>(num_slots_ + 1, Count{})) {}
 
   /// Makes `node` the only entry of an empty list.

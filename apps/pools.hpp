@@ -4,6 +4,8 @@
 // never a lost task.
 #pragma once
 
+#include <string>
+
 #include "cohort/kernel.hpp"
 
 namespace cohort::apps {
@@ -185,6 +187,15 @@ struct Stealing {
   Pools pools;
   MutexPools overflow;  ///< shared by all groups, if full pools cannot pass tasks on; else empty
   Progress* progress;
+
+  /// For a checkpoint. There is a pool for each group, so the layout follows from their number.
+  template <class Visit>
+  void buffers(Visit& visit) const {
+    const std::string groups = " of " + std::to_string(pools.pools) + " groups";
+    visit(("pools" + groups).c_str(), pools.ends, std::size_t{pools.pools} + 1);  // and overflow
+    visit(("tasks" + groups).c_str(), pools.tasks, (std::size_t{pools.pools} + 1) * pools.room);
+    visit("progress", progress, 1);
+  }
 
   /// The pool from which a group steals first.
   template <class Group>

@@ -8,6 +8,7 @@
 #include <functional>
 #include <thread>
 
+#include "cohort/buffer.hpp"
 #include "cohort/checkpoint.hpp"
 #include "cohort/error.hpp"
 #include "cohort/job.hpp"
@@ -55,8 +56,9 @@ struct RunOptions {
   std::function<Report(const Job&)> drive = [](const Job& job) { return job.wait(); };
   /// Whether to read back the result. If not, the outcome is only the report.
   bool results = true;
-  /// Gives the job's memory the same layout for every engine and any number of groups, so that its
-  /// checkpoint can be continued elsewhere.
+  /// Gives the job's memory the same layout for every engine, local size and number of groups, so
+  /// that its checkpoint can be continued elsewhere. With work stealing, only for the same
+  /// max_groups: each group has a pool.
   bool movable = false;
   /// The checkpoint of a movable job to continue, with the same input.
   std::filesystem::path restore = {};
@@ -88,6 +90,12 @@ std::uint32_t most_groups(const Engine& engine, const RunOptions& options) {
   return groups;
 }
 
+/// Memory that the job writes before it reads it. Filled if checkpoints contain it.
+template <class T, class Engine>
+Buffer<T> memory_for(Engine& engine, std::size_t count, const RunOptions& options) {
+  return options.movable ? engine.template fill<T>(count, T{}) : engine.template allocate<T>(count);
+}
+
 namespace detail {
 
 /// Runs options.drive; cancels the job if it throws.
@@ -105,13 +113,16 @@ inline Report drive(const Job& job, const RunOptions& options) {
 template <class Engine, class Kernel>
 Job start(Engine& engine, const Kernel& kernel, const LaunchOptions& launch,
           const RunOptions& options) {
-  if constexpr (NamesBuffers<Kernel> &&
-                requires { engine.restore(kernel, options.restore, launch); }) {
+  constexpr bool restores = requires { engine.restore(kernel, options.restore, launch); };
+  if (options.movable && !restores)
+    throw Error{Errc::bad_options, "this engine has no checkpoints of apps; cpu and cuda have"};
+  if (options.movable && !launch.resizable)
+    throw Error{Errc::bad_options, "a static launch has no checkpoints, since no group leaves"};
+  if constexpr (restores && NamesBuffers<Kernel>) {
     if (!options.restore.empty()) return engine.restore(kernel, options.restore, launch);
   } else if (options.movable) {
     throw Error{Errc::bad_options,
-                "this app has no checkpoints, or this engine cannot restore them; bfs has them on "
-                "cpu and cuda"};
+                "the paper's algorithm has no checkpoints; the app's default algorithm has"};
   }
   return engine.launch(kernel, launch);
 }

@@ -89,6 +89,10 @@ struct TurnFlags {
 
   std::uint32_t* at;
 
+  template <class Visit>
+  void buffers(Visit& visit) const {
+    visit("flags", at, words);
+  }
   COHORT_FN std::uint32_t& of(std::uint32_t turn) const { return at[std::size_t{turn % 2} * 16]; }
 
   /// Ends a turn or a portion of it. `left`: this thread has work for the next turn. Halts after a

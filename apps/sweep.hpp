@@ -32,6 +32,14 @@ struct Sweep {
   std::uint32_t block_size;  // nodes per block, if the graph has no cuts
   std::uint64_t chunk;       // nodes per group and step; 0: all
 
+  /// For a checkpoint: all memory that changes during a run.
+  template <class Visit>
+  void buffers(Visit& visit) const {
+    visit("open", open, cuts.num_nodes);
+    visit("open per block", count, num_blocks());
+    flags.buffers(visit);
+  }
+
   /// Visits pieces of hubs first if `pieces` is set, then nodes. `visit_piece(piece)` visits a
   /// piece. `decide(node)` returns a verdict. All threads of a group call `decide_together(node)`,
   /// which returns whether the node is now decided.
@@ -39,8 +47,7 @@ struct Sweep {
   COHORT_FN Next step(Group& group, State& state, bool pieces, VisitPiece visit_piece,
                       Decide decide, DecideTogether decide_together) const {
     const bool cut = cuts.first != nullptr;
-    const std::size_t blocks =
-        cut ? cuts.num_blocks : (std::size_t{cuts.num_nodes} + block_size - 1) / block_size;
+    const std::size_t blocks = num_blocks();
     const std::size_t before = pieces ? cuts.num_pieces : 0;
     const std::size_t nodes = cut ? chunk : chunk_for(group, cuts.num_nodes, chunk);
     const Portion now = cuts.portion(group, state.at, before + blocks,
@@ -54,6 +61,10 @@ struct Sweep {
   }
 
  private:
+  [[nodiscard]] COHORT_FN std::size_t num_blocks() const {
+    return cuts.first != nullptr ? cuts.num_blocks
+                                 : (std::size_t{cuts.num_nodes} + block_size - 1) / block_size;
+  }
   [[nodiscard]] COHORT_FN std::size_t first_of(std::size_t block) const {
     return cuts.first != nullptr ? cuts.first[block] : least(block * block_size, cuts.num_nodes);
   }

@@ -5,6 +5,8 @@
 // all accesses except those to the counts, which are relaxed atomics.
 #pragma once
 
+#include <string>
+
 #include "apps/share.hpp"
 #include "graph/csr.hpp"
 
@@ -45,6 +47,14 @@ struct Worklist {
   Count* counts;            ///< counts of the slots, then of the spill
   std::uint32_t num_slots;  ///< 0, or the maximum number of groups
   std::uint32_t room;
+
+  /// For a checkpoint: the memory of a list for `nodes` nodes, which `name` tells from other lists.
+  template <class Visit>
+  void buffers(Visit& visit, const std::string& name, std::size_t nodes) const {
+    visit(("slots " + name).c_str(), slots, std::size_t{num_slots} * room);
+    visit(("spill " + name).c_str(), spill, nodes);
+    visit(("counts " + name).c_str(), counts, std::size_t{num_slots} + 1);
+  }
 
   /// Nodes and edges in total. Issues both loads of a count before it waits for either.
   template <class Group>

@@ -541,16 +541,17 @@ void add_app_options(CLI::App& command, Options& options) {
                           "Write a timeline of all groups to FILE, for https://ui.perfetto.dev");
   auto* const checkpoint =
       add("--checkpoint", options.checkpoint, "FILE",
-          "Suspend the app and write it to FILE, for --restore on this or another engine; only "
-          "for bfs. With --every, or with --engine mpi, where FILE is a folder: a job that died or "
-          "was ended continues when the same command is given again");
-  checkpoint->excludes(resize)->excludes(task);
+          "Suspend the app and write it to FILE, for --restore on this or another engine. With "
+          "--every, or with --engine mpi, where FILE is a folder: a job that died or was ended "
+          "continues when the same command is given again");
+  checkpoint->excludes(resize)->excludes(task)->excludes(command.get_option("--static"));
   auto* const suspend_after =
       add_number(command, "--suspend-after", options.suspend_after, 0, any_number,
                  "With --checkpoint: milliseconds until the app is suspended");
   suspend_after->capture_default_str()->needs(checkpoint)->group(for_apps);
   auto* const restore = add("--restore", options.restore, "FILE",
                             "Continue the app that --checkpoint wrote to FILE, on the same input");
+  restore->excludes(command.get_option("--static"));
   add_value(command, "--every", options.every, "SECONDS",
             "With --checkpoint: interval at which checkpoints are written while the app runs "
             "(default: with --engine mpi only when the job is ended, otherwise once, after "

@@ -60,16 +60,10 @@ struct Bfs {
   /// All memory that changes during a run.
   template <class Visit>
   void buffers(Visit& visit) const {
-    constexpr const char* names[3][3] = {{"slots 0", "spill 0", "counts 0"},
-                                         {"slots 1", "spill 1", "counts 1"},
-                                         {"slots 2", "spill 2", "counts 2"}};
     constexpr const char* bit_names[3] = {"bits 0", "bits 1", "bits 2"};
     const std::size_t nodes = graph.num_nodes();
     for (std::uint32_t i = 0; i < 3; ++i) {
-      const Worklist& list = lists[i];
-      visit(names[i][0], list.slots, std::size_t{list.num_slots} * list.room);
-      visit(names[i][1], list.spill, nodes);
-      visit(names[i][2], list.counts, std::size_t{list.num_slots} + 1);
+      lists[i].buffers(visit, std::to_string(i), nodes);
       visit(bit_names[i], bits[i], both_directions ? nodes / 64 + 1 : 0);
     }
     visit("plans", plans, 2);

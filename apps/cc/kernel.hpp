@@ -33,6 +33,13 @@ struct Components {
   std::uint64_t chunk;  // nodes per group and step; 0: all
   bool both_ways;  // every edge exists in both directions, so the kernel may skip one of the two
 
+  /// For a checkpoint: all memory that changes during a run.
+  template <class Visit>
+  void buffers(Visit& visit) const {
+    visit("parents", parent, graph.num_nodes());
+    visit("frequent", frequent, 1);
+  }
+
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
     const Portion now = state.phase == Phase::link_rest

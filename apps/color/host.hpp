@@ -99,7 +99,7 @@ struct App : RankedApp {
     const Node nodes = view.num_nodes();
     const auto words = engine.template fill<std::uint64_t>(nodes, ColourWord{}.bits);
     const auto open = engine.template fill<OpenNode>(nodes, OpenNode{});
-    const auto lists = engine.template allocate<Node>(graph->csr().num_edges());
+    const auto lists = memory_for<Node>(engine, graph->csr().num_edges(), run_options);
     const SweepMemory sweep{engine, cuts_of(*graph, how.sizes), nodes, how.chunk};
     const LargestFirst kernel{.graph = view,
                               .ranking = {how.priority, view},
@@ -107,6 +107,7 @@ struct App : RankedApp {
                               .open = open.data(),
                               .lists = lists.data(),
                               .sweep = sweep.view(),
+                              .num_edges = graph->csr().num_edges(),
                               .longest_list = how.sizes.list};
     ColorResult result{
         .colours = {}, .report = {}, .rule = {ColorRule::Choice::least, how.priority}};

@@ -108,8 +108,18 @@ struct LargestFirst {
   OpenNode* open;
   Node* lists;  // stored where the node's edges are: neighbours of higher priority to look at again
   Sweep sweep;
+  std::uint64_t num_edges;
   // In groups of many threads: the longest list that one thread goes through alone.
   std::uint32_t longest_list;
+
+  /// For a checkpoint: all memory that changes during a run.
+  template <class Visit>
+  void buffers(Visit& visit) const {
+    visit("words", words, graph.num_nodes());
+    visit("open nodes", open, graph.num_nodes());
+    visit("lists", lists, num_edges);
+    sweep.buffers(visit);
+  }
 
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {

@@ -18,6 +18,8 @@ Report run_program(Engine& engine, const ProgramKernel& kernel, const RunOptions
         "apps of the dialect have only the one-pass barrier and no traces; drop --barrier and "
         "--check-trace"};
   }
+  if (options.movable || !options.restore.empty())
+    throw Error{Errc::bad_options, "apps of the dialect have no checkpoints; drop --checkpoint"};
   LaunchOptions launch = options.launch;
   launch.local_size = threads_per_group<Engine>(options);
   return detail::drive(kernel.launch(engine, launch), options);

@@ -82,8 +82,8 @@ struct App {
   /// Error{bad_options} for depth 0.
   template <class Engine>
   GameResult run(Engine& engine, const RunOptions& run_options) const {
-    const std::uint32_t grain =
-        how.grain.value_or(threads_per_group<Engine>(run_options) == 1 ? 2 : 4);
+    const bool small = run_options.movable || threads_per_group<Engine>(run_options) == 1;
+    const std::uint32_t grain = how.grain.value_or(small ? 2 : 4);
     if (how.depth == 0 || grain > Game<DequePools, KillOrder::any>::max_grain)
       throw Error{Errc::bad_options, "game: the depth must be 1 or more, the grain 16 at most"};
     std::uint64_t needed = 7;  // number of positions that become tasks: the levels above the grain

@@ -36,6 +36,14 @@ struct Game {
   // A task evaluates this many levels below it by itself; 0: none, as in the paper.
   std::uint32_t grain;
 
+  /// For a checkpoint: all memory that changes during a run.
+  template <class Visit>
+  void buffers(Visit& visit) const {
+    work.buffers(visit);
+    visit("positions", positions, num_positions);
+    visit("counted", counted, 1);
+  }
+
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
     for (std::uint32_t victim = work.neighbour(group);;) {

@@ -94,8 +94,8 @@ struct App : SsspApp {
                          : run_delta<Distance, Degrees::many>(engine, view, run_options);
     }
     if (!short_paths) return run_delta<Distance, Degrees::some>(engine, view, run_options);
-    const bool few =
-        threads_per_group<Engine>(run_options) > 1 && graph->get(&max_degree) <= most_few_edges;
+    const bool few = !run_options.movable && threads_per_group<Engine>(run_options) > 1 &&
+                     graph->get(&max_degree) <= most_few_edges;
     return few ? run_delta<Short, Degrees::few>(engine, view, run_options)
                : run_delta<Short, Degrees::some>(engine, view, run_options);
   }
@@ -140,6 +140,7 @@ struct App : SsspApp {
   template <class Engine>
   [[nodiscard]] Distance delta(const RunOptions& run_options) const {
     if (how.delta) return *how.delta;
+    if (run_options.movable) return graph->get(&fitting_delta);  // the same on every engine
     // Groups of many threads mostly wait, so fewer turns are worth expanding some nodes again. The
     // value was found by experiment on an H200.
     const Distance wider = threads_per_group<Engine>(run_options) == 1 ? 1
@@ -153,7 +154,7 @@ struct App : SsspApp {
     using Kernel = DeltaSssp<Length, degrees>;
     const Node nodes = view.num_nodes();
     const auto distances = distances_from<Length>(engine, nodes, source);
-    const auto least = engine.template fill<Length>(48, Kernel::unreached);
+    const auto least = engine.template fill<Length>(Kernel::words_of_least, Kernel::unreached);
     const auto expanded =
         engine.template fill<Length>(Kernel::few_edges ? 0 : nodes, Kernel::unreached);
     const auto near_stamp = engine.template fill<std::uint32_t>(nodes, ~0U);

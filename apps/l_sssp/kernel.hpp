@@ -7,6 +7,8 @@
 // or in a group's own queue. A node of another bucket is in the pile of its bucket, or in the rest.
 #pragma once
 
+#include <iterator>
+#include <string>
 #include <type_traits>
 
 #include "apps/degrees.hpp"
@@ -23,6 +25,7 @@ struct DeltaSssp {
   static constexpr bool few_edges = degrees == Degrees::few;
   static constexpr Length unreached = static_cast<Length>(~Length{0});
   static constexpr std::uint32_t num_piles = 16;
+  static constexpr std::uint32_t words_of_least = 48;
 
   /// Group 0's instructions for the next turn. Buckets have 64 bits, so that sums do not wrap. No
   /// padding: nvcc copies padded structs byte by byte.
@@ -55,6 +58,24 @@ struct DeltaSssp {
   std::uint64_t chunk;   // nodes per group and step; 0: all
   std::uint32_t window;  // number of buckets, at most num_piles
   std::uint32_t budget;  // number of nodes that a group expands from its own queue in a step
+
+  /// For a checkpoint: all memory that changes during a run.
+  template <class Visit>
+  void buffers(Visit& visit) const {
+    const std::size_t nodes = graph.num_nodes();
+    const auto lists = [&](const auto& some, const std::string& name) {
+      for (std::size_t i = 0; i < std::size(some); ++i)
+        some[i].buffers(visit, name + " " + std::to_string(i), nodes);
+    };
+    lists(near, "near");
+    lists(piles, "pile");
+    lists(rest, "rest");
+    visit("least", least, words_of_least);
+    visit("distances", distance, nodes);
+    visit("expanded", expanded, few_edges ? 0 : nodes);
+    visit("stamps", near_stamp, nodes);
+    visit("plans", plans, 2);
+  }
 
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {

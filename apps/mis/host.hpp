@@ -61,6 +61,7 @@ struct App : RankedApp {
                             .mark = marks.data(),
                             .settled = settled.data(),
                             .pending = pending.data(),
+                            .num_hubs = static_cast<std::uint32_t>(pending.size()),
                             .sweep = sweep.view()};
       result.report = apps::run(engine, kernel, run_options);
     } else if constexpr (has_paper_variants<Engine>) {

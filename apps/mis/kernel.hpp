@@ -18,7 +18,17 @@ struct EagerMis {
   std::uint32_t* mark;
   std::uint32_t* settled;  // per piece: number of leading edges that no longer matter
   std::uint32_t* pending;  // per hub: number of pieces with edges that matter
+  std::uint32_t num_hubs;
   Sweep sweep;
+
+  /// For a checkpoint: all memory that changes during a run.
+  template <class Visit>
+  void buffers(Visit& visit) const {
+    visit("marks", mark, graph.num_nodes());
+    visit("settled", settled, sweep.cuts.num_pieces);
+    visit("pending", pending, num_hubs);
+    sweep.buffers(visit);
+  }
 
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {

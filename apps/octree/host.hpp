@@ -99,9 +99,9 @@ struct App {
       throw Error{Errc::bad_options, "octree: boxes=" + std::to_string(num_boxes) +
                                          " leaves no room for a single division; give 9 or more"};
     const Buffer<Particle> buffers[2] = {engine.upload(*particles),
-                                         engine.template allocate<Particle>(count)};
-    const auto result = engine.template allocate<Particle>(count);
-    const auto boxes = engine.template allocate<Box>(num_boxes);
+                                         memory_for<Particle>(engine, count, run_options)};
+    const auto result = memory_for<Particle>(engine, count, run_options);
+    const auto boxes = memory_for<Box>(engine, num_boxes, run_options);
     const Box root{.children = Box::leaf,
                    .begin = 0,
                    .end = count,
@@ -120,9 +120,10 @@ struct App {
     tree.report = with_pools(engine, how.pools, [&]<class Pools, KillOrder order>() {
       if (count > 0) pools.template put<Pools>({0});
       const Octree<Pools, order> kernel{.work = pools.template view<Pools>(),
-                                        .buffers = {buffers[0].data(), buffers[1].data()},
+                                        .by_depth = {buffers[0].data(), buffers[1].data()},
                                         .result = result.data(),
                                         .boxes = boxes.data(),
+                                        .num_particles = count,
                                         .num_boxes = num_boxes,
                                         .max_leaf = how.max_leaf,
                                         .max_depth = how.max_depth,

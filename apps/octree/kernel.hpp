@@ -41,14 +41,26 @@ struct Octree {
 
   // Tasks are boxes; `left` is the number of particles that are not in a leaf yet.
   Stealing<Pools> work;
-  Particle* buffers[2];  // by depth modulo 2: one is read, the other written
+  Particle* by_depth[2];  // by depth modulo 2: one is read, the other written
   Particle* result;
   Box* boxes;
+  std::uint32_t num_particles;
   std::uint32_t num_boxes;  // maximum number of boxes
   std::uint32_t max_leaf;
   std::uint32_t max_depth;  // depth at which even coincident particles become a leaf
   std::uint32_t chunk;      // upper limit on the particles of a task; 0: all of its box
   std::uint32_t* done;      // by box, if tasks are portions: number of particles done
+
+  /// For a checkpoint: all memory that changes during a run.
+  template <class Visit>
+  void buffers(Visit& visit) const {
+    work.buffers(visit);
+    visit("particles 0", by_depth[0], num_particles);
+    visit("particles 1", by_depth[1], num_particles);
+    visit("result", result, num_particles);
+    visit("boxes", boxes, num_boxes);
+    visit("done", done, chunk != 0 ? num_boxes : 0);
+  }
 
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
@@ -152,7 +164,7 @@ struct Octree {
   template <class Group>
   COHORT_FN void count(Group& group, const Box& box, std::uint32_t begin, std::uint32_t end,
                        std::uint32_t first) const {
-    const auto from = group.view(static_cast<const Particle*>(buffers[box.depth % 2]));
+    const auto from = group.view(static_cast<const Particle*>(by_depth[box.depth % 2]));
     Local& local = group.local();
     for (const std::size_t i : group.local_stride(8)) local.count[i] = 0;
     group.barrier();
@@ -237,9 +249,9 @@ struct Octree {
   template <class Group>
   COHORT_FN void scatter(Group& group, const Box& box, std::uint32_t begin,
                          std::uint32_t end) const {
-    const auto from = group.view(static_cast<const Particle*>(buffers[box.depth % 2]));
+    const auto from = group.view(static_cast<const Particle*>(by_depth[box.depth % 2]));
     Local& local = group.local();
-    const auto next = group.view(buffers[(box.depth + 1) % 2]);
+    const auto next = group.view(by_depth[(box.depth + 1) % 2]);
     const auto leaves = group.view(result);
     const bool alone = group.alone();
     bool leaf[8];

@@ -36,6 +36,13 @@ struct PullSssp {
   Cuts cuts;            // cuts of the incoming edges
   std::uint64_t chunk;  // nodes per group and step; 0: all
 
+  /// For a checkpoint: all memory that changes during a run.
+  template <class Visit>
+  void buffers(Visit& visit) const {
+    visit("distances", distance, incoming.num_nodes());
+    flags.buffers(visit);
+  }
+
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
     const Portion now = cuts.portion(group, state.at, chunk);

@@ -26,6 +26,15 @@ struct PageRank {
   std::uint64_t chunk;  // nodes per group and step; 0: all
   double tolerance;
 
+  /// For a checkpoint: all memory that changes during a run.
+  template <class Visit>
+  void buffers(Visit& visit) const {
+    visit("ranks", rank, graph.num_nodes());
+    visit("shares 0", shares[0], graph.num_nodes());
+    visit("shares 1", shares[1], graph.num_nodes());
+    flags.buffers(visit);
+  }
+
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
     const Portion now = portion(group, state.at, graph.num_nodes(), chunk);
