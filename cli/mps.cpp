@@ -176,7 +176,8 @@ std::optional<MpsProcess> mps_process(pid_t id) {
   if (name != name_in_proc) return {};
   if (status.st_uid != ::geteuid()) {
     throw Error{Errc::unsupported, "mps: process " + std::to_string(id) + " is MPS of user " +
-                                       std::to_string(status.st_uid) + ", who has to end it"};
+                                       std::to_string(status.st_uid) +
+                                       "; only that user can end it"};
   }
   return found;
 }
