@@ -61,8 +61,19 @@ class Cpp final : public Printer {
     // nvcc passes a vector's `{}` to the host compiler as the number 0, which is not a vector.
     return of->isVectorType() ? type(of.getUnqualifiedType()) + "{}" : "{}";
   }
+  bool has_pointer(clang::QualType of) const {
+    const clang::QualType element = program_.context.getBaseElementType(of);
+    const auto* record = element->getAs<clang::RecordType>();
+    return element->isPointerType() ||
+           (record != nullptr && llvm::any_of(record->getDecl()->fields(), [&](const auto* field) {
+              return has_pointer(field->getType());
+            }));
+  }
   std::string constant(const clang::VarDecl& variable, const std::string& name) override {
-    return "COHORT_CL_CONSTANT " + declare(unqualified_of(variable), name) + " = " +
+    // nvcc takes a constant address for the host's, and reads from it on the device.
+    const clang::QualType plain = unqualified_of(variable);
+    const bool changeable = engine_ == Engine::cuda && has_pointer(plain);
+    return "COHORT_CL_CONSTANT " + declare(changeable ? plain : plain.withConst(), name) + " = " +
            Printer::print(variable.getInit());
   }
 
@@ -121,10 +132,20 @@ class Cpp final : public Printer {
   std::string print_element(const clang::ExtVectorElementExpr& element, bool written) override {
     llvm::SmallVector<std::uint32_t, 16> parts;
     element.getEncodedElementAccess(parts);
-    std::string base = element.isArrow() ? "(*" + print_postfix(element.getBase()) + ")"
-                                         : print_postfix(element.getBase());
-    const clang::QualType whole = element.isArrow() ? element.getBase()->getType()->getPointeeType()
-                                                    : element.getBase()->getType();
+    // `v.hi.x` is a component of v: `v.hi` alone would be a copy.
+    const clang::ExtVectorElementExpr* outer = &element;
+    while (!outer->isArrow()) {
+      const auto* inner = dyn_cast<clang::ExtVectorElementExpr>(outer->getBase()->IgnoreParens());
+      if (inner == nullptr) break;
+      llvm::SmallVector<std::uint32_t, 16> of;
+      inner->getEncodedElementAccess(of);
+      for (std::uint32_t& each : parts) each = of[each];
+      outer = inner;
+    }
+    std::string base = outer->isArrow() ? "(*" + print_postfix(outer->getBase()) + ")"
+                                        : print_postfix(outer->getBase());
+    const clang::QualType whole = outer->isArrow() ? outer->getBase()->getType()->getPointeeType()
+                                                   : outer->getBase()->getType();
     if (whole.isVolatileQualified() && parts.size() > 1) base = "cl::read_volatile(" + base + ")";
     if (parts.size() == 1) return base + "[" + std::to_string(parts[0]) + "]";
     std::string list;
@@ -157,17 +178,23 @@ class Cpp final : public Printer {
            ")";
   }
 
-  /// An argument, cast to exactly the parameter's type: for example, comparisons have type int in
-  /// C, but not in C++.
+  /// Whether the printed expression is a bool in C++. The source's is an int.
+  static bool is_truth(const clang::Expr& expression) {
+    const clang::Expr* inner = expression.IgnoreParenImpCasts();
+    if (const auto* choice = dyn_cast<clang::ConditionalOperator>(inner))
+      return is_truth(*choice->getTrueExpr()) && is_truth(*choice->getFalseExpr());
+    if (const auto* unary = dyn_cast<clang::UnaryOperator>(inner))
+      return unary->getOpcode() == clang::UO_LNot;
+    const auto* binary = dyn_cast<clang::BinaryOperator>(inner);
+    if (binary != nullptr && binary->isCommaOp()) return is_truth(*binary->getRHS());
+    return binary != nullptr && (binary->isComparisonOp() || binary->isLogicalOp());
+  }
+
+  /// An argument of exactly its parameter's type.
   std::string exact_argument(const clang::CallExpr& call, unsigned i) {
     const clang::Expr* argument = call.getArg(i);
     const std::string text = Printer::print(argument);
-    const clang::Expr* inner = argument->IgnoreParenImpCasts();
-    const auto* binary = dyn_cast<clang::BinaryOperator>(inner);
-    const auto* unary = dyn_cast<clang::UnaryOperator>(inner);
-    const bool truth = (binary != nullptr && (binary->isComparisonOp() || binary->isLogicalOp())) ||
-                       (unary != nullptr && unary->getOpcode() == clang::UO_LNot);
-    if (!truth || argument->getType()->isVectorType()) return text;
+    if (!is_truth(*argument) || argument->getType()->isVectorType()) return text;
     return "(" + type(argument->getType().getUnqualifiedType()) + ")(" + text + ")";
   }
 

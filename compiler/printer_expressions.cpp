@@ -80,6 +80,12 @@ std::string Printer::print_literal(const clang::Expr& literal) const {
 std::string Printer::print_unary(const clang::UnaryOperator& unary) {
   const std::string op = clang::UnaryOperator::getOpcodeStr(unary.getOpcode()).str();
   if (unary.getOpcode() == clang::UO_Extension) return print(unary.getSubExpr());
+  const clang::Expr* operand = unary.getSubExpr()->IgnoreParens();
+  if (const auto* element = dyn_cast<clang::ExtVectorElementExpr>(operand);
+      element != nullptr && unary.isIncrementDecrementOp()) {
+    const std::string target = print_element(*element, true);
+    return unary.isPostfix() ? target + op : op + target;
+  }
   if (unary.isPostfix()) return print_postfix(unary.getSubExpr()) + op;
   return op + print_postfix(unary.getSubExpr());
 }

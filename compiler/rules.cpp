@@ -253,6 +253,8 @@ class Rules {
     if (!is_known(stmt))
       return construct(isa<clang::Expr>(stmt) ? "this expression" : "this statement");
     if (cpp_ && changes_volatile(stmt)) return construct("this change of a volatile vector");
+    if (changes_indexed_swizzle(stmt))
+      return construct("a change of a component by its number in a choice of components");
     if (const auto* range = dyn_cast<clang::CaseStmt>(&stmt);
         range != nullptr && range->caseStmtIsGNURange()) {
       return construct("a range of cases");
@@ -283,20 +285,30 @@ class Rules {
     return true;
   }
 
+  /// The object that the statement assigns to or counts up or down; null if it does neither.
+  static const clang::Expr* target_of(const clang::Stmt& stmt) {
+    if (const auto* binary = dyn_cast<clang::BinaryOperator>(&stmt))
+      return binary->isAssignmentOp() ? binary->getLHS()->IgnoreParens() : nullptr;
+    const auto* unary = dyn_cast<clang::UnaryOperator>(&stmt);
+    return unary != nullptr && unary->isIncrementDecrementOp() ? unary->getSubExpr()->IgnoreParens()
+                                                               : nullptr;
+  }
+
+  /// Whether the statement changes `v.xz[i]`. Clang itself gets this wrong.
+  static bool changes_indexed_swizzle(const clang::Stmt& stmt) {
+    const auto* item = clang::dyn_cast_or_null<clang::ArraySubscriptExpr>(target_of(stmt));
+    return item != nullptr &&
+           isa<clang::ExtVectorElementExpr>(item->getBase()->IgnoreParenImpCasts()) &&
+           item->getBase()->getType()->isVectorType();
+  }
+
   /// Whether the statement changes a volatile struct or vector in any way other than by assigning
   /// the whole. `write_volatile` supports only that form.
   static bool changes_volatile(const clang::Stmt& stmt) {
-    const clang::Expr* target = nullptr;
-    bool whole = false;
-    if (const auto* binary = dyn_cast<clang::BinaryOperator>(&stmt);
-        binary != nullptr && binary->isAssignmentOp()) {
-      target = binary->getLHS();
-      whole = binary->getOpcode() == clang::BO_Assign &&
-              !isa<clang::ExtVectorElementExpr>(target->IgnoreParens());
-    } else if (const auto* unary = dyn_cast<clang::UnaryOperator>(&stmt);
-               unary != nullptr && unary->isIncrementDecrementOp()) {
-      target = unary->getSubExpr();
-    }
+    const clang::Expr* target = target_of(stmt);
+    const auto* binary = dyn_cast<clang::BinaryOperator>(&stmt);
+    const bool whole = binary != nullptr && binary->getOpcode() == clang::BO_Assign &&
+                       !llvm::isa_and_nonnull<clang::ExtVectorElementExpr>(target);
     if (target == nullptr || whole) return false;
     const auto* element = dyn_cast<clang::ExtVectorElementExpr>(target->IgnoreParens());
     if (element == nullptr) return is_volatile_whole(target->getType());

@@ -24,11 +24,11 @@
 
 #define COHORT_CL_PRAGMA(words) _Pragma(#words)
 #ifdef __CUDACC__
-#define COHORT_CL_CONSTANT __constant__ const
+#define COHORT_CL_CONSTANT __constant__
 #define COHORT_CL_UNROLL(times) COHORT_CL_PRAGMA(unroll times)
 #define COHORT_CL_UNROLL_ALL COHORT_CL_PRAGMA(unroll)
 #else
-#define COHORT_CL_CONSTANT [[maybe_unused]] const
+#define COHORT_CL_CONSTANT [[maybe_unused]]
 #define COHORT_CL_UNROLL(times) COHORT_CL_PRAGMA(GCC unroll times)
 #define COHORT_CL_UNROLL_ALL
 #endif

@@ -195,3 +195,12 @@ int g(x) { return x; }
 kernel void f(global int *p) {
   p[0] = g();  // expected-warning {{too few arguments in call}} expected-error {{a call without the arguments of its function is not supported}}
 }
+// ---- a component by its number in a choice of components
+kernel void f(global int4 *p, int i) {
+  int4 v = p[0];
+  v[i] = v.hi[i];
+  v.hi.x = 1;
+  v.hi[i] = 1;  // expected-error {{a change of a component by its number in a choice of components is not supported}}
+  p->xz[1]++;   // expected-error {{a change of a component by its number in a choice of components is not supported}}
+  p[0] = v;
+}

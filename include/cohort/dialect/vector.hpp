@@ -10,10 +10,10 @@
 
 namespace cohort::cl {
 
-/// OpenCL C's vector of N elements. A vector of 3 takes the space of 4.
+/// OpenCL C's vector of N elements. A vector of 3 has a fourth element, which `v.hi` names.
 template <class T, unsigned N>
 struct alignas(sizeof(T) * (N == 3 ? 4 : N)) Vec {
-  T at[N];
+  T at[N == 3 ? 4 : N];
 
   Vec() = default;
   COHORT_FN explicit constexpr Vec(T all) {
@@ -174,17 +174,41 @@ struct SwizzleRef {
   Vec<T, N>& of;
   using Value = Vec<T, sizeof...(parts)>;
 
-  COHORT_FN constexpr Value operator=(
-      const Value& value) const {  // NOLINT: gives the value, as C does
+  // By value: it may be `of` itself.
+  COHORT_FN constexpr Value operator=(Value value) const {  // NOLINT: gives the value, as C does
     unsigned i = 0;
     ((of[parts] = value[i++]), ...);
     return value;
   }
   COHORT_FN constexpr Value get() const { return swizzle<parts...>(of); }
-  COHORT_FN constexpr Value operator+=(const Value& value) const { return *this = get() + value; }
-  COHORT_FN constexpr Value operator-=(const Value& value) const { return *this = get() - value; }
-  COHORT_FN constexpr Value operator*=(const Value& value) const { return *this = get() * value; }
-  COHORT_FN constexpr Value operator/=(const Value& value) const { return *this = get() / value; }
+#define COHORT_CL_OPERATOR(op)                                     \
+  template <class U>                                               \
+  COHORT_FN constexpr Value operator op##=(const U& value) const { \
+    return *this = get() op value;                                 \
+  }
+  COHORT_CL_OPERATOR(+)
+  COHORT_CL_OPERATOR(-)
+  COHORT_CL_OPERATOR(*)
+  COHORT_CL_OPERATOR(/)
+  COHORT_CL_OPERATOR(%)
+  COHORT_CL_OPERATOR(&)
+  COHORT_CL_OPERATOR(|)
+  COHORT_CL_OPERATOR(^)
+  COHORT_CL_OPERATOR(<<)
+  COHORT_CL_OPERATOR(>>)
+#undef COHORT_CL_OPERATOR
+  COHORT_FN constexpr Value operator++() const { return *this += Value(T{1}); }
+  COHORT_FN constexpr Value operator--() const { return *this -= Value(T{1}); }
+  COHORT_FN constexpr Value operator++(int) const {
+    const Value before = get();
+    ++*this;
+    return before;
+  }
+  COHORT_FN constexpr Value operator--(int) const {
+    const Value before = get();
+    --*this;
+    return before;
+  }
 };
 template <unsigned... parts, class T, unsigned N>
 COHORT_FN constexpr SwizzleRef<T, N, parts...> swizzle_ref(Vec<T, N>& a) {
