@@ -1,3 +1,4 @@
+#include <cmath>
 #include <cstdio>
 
 #include "random/maker.hpp"
@@ -103,6 +104,32 @@ Expr Maker::index_below(unsigned extent) {
   return binary(Op::rem, e, literal(extent, chance(50) ? Kind::u32 : Kind::i32));
 }
 
+/// An element of the table, through one of the pointers into it.
+Expr Maker::table_element() {
+  ++leaves_;
+  const Var* var = choose(false, [](const Var& each) { return each.table; });
+  Expr index = index_below(var == nullptr ? random_table : 8);
+  --leaves_;
+  Expr e;
+  e.kind = Kind::u32;
+  e.bits = 32;
+  const int base = var == nullptr ? -1 : static_cast<int>(var->base);
+  const std::string name = var == nullptr ? "table" : var->name;
+  if (name.ends_with(".from") && chance(30)) {  // a structure as an argument
+    e.text = "look(" + name.substr(0, name.size() - 5) + ")";
+    index.value = [at = static_cast<unsigned>(base) + 1](Env& env) { return cell(env.memory[at]); };
+  } else {
+    e.text = name + "[" + index.text + "]";
+    if (chance(15)) e.text = "peek(&" + e.text + ")";
+  }
+  e.value = [value = index.value, base](Env& env) {
+    const Word from = base < 0 ? 0 : env.memory[static_cast<unsigned>(base)];
+    static const std::vector<std::uint32_t> words = table_words();
+    return cell(words[static_cast<std::size_t>(from + value(env)[0])]);
+  };
+  return e;
+}
+
 Expr Maker::leaf() {
   const std::uint32_t which = below(100);
   if (which < 60) {
@@ -114,26 +141,16 @@ Expr Maker::leaf() {
       ++leaves_;
       Place place = part_of(*var, true);
       --leaves_;
+      if (place.type.kind == Kind::u32 && !var->constant && var->type.scalar() && chance(4)) {
+        Expr e = read(place);  // through a generic pointer
+        e.text = "peek(" + (var->pointer ? var->name : "&" + var->name) + ")";
+        e.level = primary;
+        return e;
+      }
       if (place.type.kind != Kind::f32) return read(place);
     }
   }
-  if (which < 68 && here_.memory && leaves_ == 0) {
-    ++leaves_;
-    const Var* var = choose(false, [](const Var& each) { return each.table; });
-    Expr index = index_below(var == nullptr ? random_table : 8);
-    --leaves_;
-    Expr e;
-    e.text = (var == nullptr ? "table" : var->name) + "[" + index.text + "]";
-    e.kind = Kind::u32;
-    e.bits = 32;
-    e.value = [value = index.value,
-               base = var == nullptr ? -1 : static_cast<int>(var->base)](Env& env) {
-      const Word from = base < 0 ? 0 : env.memory[static_cast<unsigned>(base)];
-      static const std::vector<std::uint32_t> words = table_words();
-      return cell(words[static_cast<std::size_t>(from + value(env)[0])]);
-    };
-    return e;
-  }
+  if (which < 68 && here_.memory && leaves_ == 0) return table_element();
   if (which < 76 && !constants_.empty() && leaves_ == 0) {
     ++leaves_;
     const auto& [name, words] = pick(constants_);
@@ -160,6 +177,7 @@ Expr Maker::leaf() {
       return e;
     }
   }
+  if (!numbers_in_program_.empty() && chance(20)) return pick(numbers_in_program_);
   switch (below(8)) {
     case 0: return literal(random_() >> (1 + below(40)), Kind::u64);
     case 1: return literal(random_() >> (33 + below(28)), Kind::u32);
@@ -337,11 +355,97 @@ Expr Maker::integer(int depth) {
     e.bits = 10;
     return e;
   }
-  return leaf();
+  return which < 97 ? reinterpreted(depth) : leaf();
+}
+
+/// The bits of a value of another type.
+Expr Maker::reinterpreted(int depth) {
+  Expr e;
+  e.kind = Kind::u32;
+  e.bits = 32;
+  switch (below(4)) {
+    case 0: {
+      const Expr a = real_number(1);
+      e.text = "as_uint(" + within(a, 12) + " + 0.0f)";  // -0.0 becomes 0.0
+      e.value = [value = a.value](Env& env) { return cell(word(real(value(env)[0]) + 0.0F)); };
+      return e;
+    }
+    case 1: {
+      const Expr a = vector({Kind::u8, 4}, 1);
+      e.text = "as_uint(" + a.text + ")";
+      e.value = [value = a.value](Env& env) {
+        const Cells parts = value(env);
+        return cell(parts[0] | parts[1] << 8U | parts[2] << 16U | parts[3] << 24U);
+      };
+      return e;
+    }
+    case 2: {
+      const Expr a = exactly(integer(depth - 1), Kind::u32);
+      const unsigned i = below(2);
+      e.text = "as_short2(" + a.text + ").s" + std::to_string(i);
+      e.kind = Kind::i16;
+      e.bits = 15;
+      e.value = [value = a.value, i](Env& env) {
+        return cell(static_cast<std::int16_t>(value(env)[0] >> (16 * i)));
+      };
+      return e;
+    }
+    default: {
+      const Expr high = exactly(leaf(), Kind::u16);
+      const Expr low = exactly(leaf(), Kind::u16);
+      e.text = "upsample(" + high.text + ", " + low.text + ")";
+      e.value = [x = high.value, y = low.value](Env& env) {
+        const Word first = x(env)[0];
+        return cell(first << 16U | y(env)[0]);
+      };
+      return e;
+    }
+  }
+}
+
+/// A function whose result is such a multiple too.
+Expr Maker::real_function(int depth) {
+  const Expr a = real_number(depth - 1);
+  Expr e;
+  e.kind = Kind::f32;
+  e.bits = 8;
+  struct One {
+    const char* name;
+    float (*apply)(float);
+  };
+  struct Two {
+    const char* name;
+    float (*apply)(float, float);
+  };
+  if (chance(50)) {
+    const One one = pick({One{"fabs", [](float x) { return std::fabs(x); }},
+                          One{"floor", [](float x) { return std::floor(x); }},
+                          One{"ceil", [](float x) { return std::ceil(x); }},
+                          One{"trunc", [](float x) { return std::trunc(x); }},
+                          One{"rint", [](float x) { return std::nearbyint(x); }},
+                          One{"round", [](float x) { return std::round(x); }}});
+    e.text = std::string{one.name} + "(" + a.text + ")";
+    e.value = [apply = one.apply, x = a.value](Env& env) {
+      return cell(word(apply(real(x(env)[0]))));
+    };
+    return e;
+  }
+  const Expr b = real_number(depth - 1);
+  const Two two = pick({Two{"fmin", [](float x, float y) { return std::fmin(x, y); }},
+                        Two{"fmax", [](float x, float y) { return std::fmax(x, y); }},
+                        Two{"fdim", [](float x, float y) { return std::fdim(x, y); }},
+                        Two{"narrow_sum", [](float x, float y) { return x + y; }}});
+  e.text = std::string{two.name} + "(" + a.text + ", " + b.text + ")";
+  e.value = [apply = two.apply, x = a.value, y = b.value](Env& env) {
+    const float first = real(x(env)[0]);
+    return cell(word(apply(first, real(y(env)[0]))));
+  };
+  return e;
 }
 
 /// A multiple of 1/4 between -256 and 256.
 Expr Maker::real_number(int depth) {
+  if (depth > 0 && chance(25)) return real_function(depth);
   if (depth > 0 && chance(50)) {
     const Op op = chance(50) ? Op::add : Op::sub;
     return binary(op, real_number(depth - 1), real_number(depth - 1));
@@ -377,7 +481,7 @@ Expr Maker::component(int depth) {
   const unsigned i = below(std::min(type.width, 4U));
   Expr e;
   if (chance(20) && type.width != 3) {
-    const bool signs = facts(type.kind).is_signed;
+    const bool signs = facts(type.kind).is_signed && type.kind != Kind::f32;
     if (signs) {  // any() tests the sign bits
       e.text = "any(" + v.text + ")";
       e.kind = Kind::i32;
@@ -396,10 +500,74 @@ Expr Maker::component(int depth) {
   e.kind = type.kind;
   e.bits = facts(e.kind).bits;
   e.value = [value = v.value, i](Env& env) { return cell(value(env)[i]); };
-  return e;
+  return type.kind == Kind::f32 ? cast(e, Kind::i32) : e;
+}
+
+/// A vector of multiples of 1/4 between -64 and 64.
+Expr Maker::real_vector(const Type& type, int depth) {
+  const unsigned width = type.width;
+  const std::string name = type.name();
+  Expr e;
+  e.kind = Kind::f32;
+  e.width = width;
+  e.bits = 8;
+  switch (depth > 0 ? below(6) : below(3)) {
+    case 0: {
+      const Var* var = choose(false, [&](const Var& each) { return each.type == type; });
+      if (var != nullptr) return read(whole(*var));
+      [[fallthrough]];
+    }
+    case 1:
+    case 2: {
+      std::vector<Value> values;
+      for (unsigned i = 0; i < width; ++i) {
+        const Expr part = of_type({Kind::f32}, 0);
+        e.text += (i == 0 ? "" : ", ") + part.text;
+        values.push_back(part.value);
+      }
+      e.text = "(" + name + ")(" + e.text + ")";
+      e.level = prefix;
+      e.value = [values](Env& env) {
+        Cells result{};
+        for (std::size_t i = 0; i < values.size(); ++i) result[i] = values[i](env)[0];
+        return result;
+      };
+      return e;
+    }
+    case 3: {
+      const Expr from = vector({Kind::u8, width}, depth - 1);
+      e.text = "clamp(convert_" + name + "(" + from.text + "), -64.0f, 64.0f)";
+      e.value = [x = from.value, width](Env& env) {
+        Cells result = x(env);
+        for (unsigned i = 0; i < width; ++i)
+          result[i] = word(std::min(static_cast<float>(result[i]), 64.0F));
+        return result;
+      };
+      return e;
+    }
+    default: {
+      const bool adds = chance(50);
+      const Expr a = real_vector(type, depth - 1);
+      const Expr b = real_vector(type, depth - 1);
+      e.text =
+          "clamp(" + within(a, 12) + (adds ? " + " : " - ") + within(b, 13) + ", -64.0f, 64.0f)";
+      e.value = [x = a.value, y = b.value, adds, width](Env& env) {
+        const Cells left = x(env);
+        const Cells right = y(env);
+        Cells result{};
+        for (unsigned i = 0; i < width; ++i) {
+          const float other = adds ? real(right[i]) : -real(right[i]);
+          result[i] = word(std::clamp(real(left[i]) + other, -64.0F, 64.0F));
+        }
+        return result;
+      };
+      return e;
+    }
+  }
 }
 
 Expr Maker::vector(Type type, int depth) {
+  if (type.kind == Kind::f32) return real_vector(type, depth);
   Expr e;
   e.kind = type.kind;
   e.width = type.width;
@@ -407,6 +575,48 @@ Expr Maker::vector(Type type, int depth) {
   const unsigned width = type.width;
   const Kind kind = type.kind;
   const bool wraps = !facts(kind).is_signed;
+  if (here_.memory && kind == Kind::u32 && chance(12)) {
+    const unsigned at = below(random_table / width);
+    e.text = "vload" + std::to_string(width) + "(" + std::to_string(at) + ", table)";
+    e.value = [first = at * width, width](Env&) {
+      Cells result{};
+      for (unsigned i = 0; i < width; ++i) result[i] = table_words()[first + i];
+      return result;
+    };
+    return e;
+  }
+  if (depth > 0 && width != 3 && facts(kind).width == 32 && chance(12)) {
+    const Expr from = vector(type, depth - 1);
+    const Expr order = vector({Kind::u32, width}, depth - 1);
+    e.text = "shuffle(" + from.text + ", " + order.text + ")";
+    e.value = [x = from.value, y = order.value, width](Env& env) {
+      const Cells values = x(env);
+      const Cells places = y(env);
+      Cells result{};
+      for (unsigned i = 0; i < width; ++i)
+        result[i] = values[static_cast<std::size_t>(places[i]) % width];
+      return result;
+    };
+    return e;
+  }
+  if (depth > 0 && kind == Kind::i32 && chance(12)) {
+    const Expr from = real_vector({Kind::f32, width}, depth - 1);
+    struct Way {
+      const char* suffix;
+      float (*round)(float);
+    };
+    const Way way = pick({Way{"", [](float x) { return std::trunc(x); }},
+                          Way{"_rte", [](float x) { return std::nearbyint(x); }},
+                          Way{"_rtp", [](float x) { return std::ceil(x); }},
+                          Way{"_rtn", [](float x) { return std::floor(x); }}});
+    e.text = "convert_" + type.name() + way.suffix + "(" + from.text + ")";
+    e.value = [x = from.value, round = way.round, width](Env& env) {
+      Cells result = x(env);
+      for (unsigned i = 0; i < width; ++i) result[i] = static_cast<Word>(round(real(result[i])));
+      return result;
+    };
+    return e;
+  }
   switch (depth > 0 ? below(10) : below(4)) {
     case 0:
     case 1: {

@@ -48,6 +48,34 @@ void Maker::make_constant() {
   constants_.emplace_back(name, std::move(words));
 }
 
+/// A number with a name in program scope.
+void Maker::make_number() {
+  const std::string name = own("n");
+  const auto value = static_cast<std::int16_t>(random_() >> 40);
+  Expr e;
+  e.text = name;
+  e.bits = 15;
+  e.value = [value](Env&) { return cell(value); };
+  std::string text;
+  switch (below(4)) {
+    case 0:
+      e.kind = pick({Kind::i16, Kind::i32, Kind::i64});
+      text = std::string{"constant "} + facts(e.kind).name + " " + name + " = " +
+             std::to_string(value) + ";\n";
+      break;
+    case 1: text = "file_const int " + name + " = " + std::to_string(value) + ";\n"; break;
+    case 2: text = "enum { " + name + " = " + std::to_string(value) + " };\n"; break;
+    default: {  // a macro without parentheses
+      const auto less = static_cast<int>(below(100));
+      e.level = facts(Op::sub).level;
+      text = "#define " + name + " " + std::to_string(value + less) + " - " + std::to_string(less) +
+             "\n";
+    }
+  }
+  parts_.emplace_back(name, text);
+  numbers_in_program_.push_back(std::move(e));
+}
+
 Type Maker::parameter_type() {
   if (chance(15)) return vector_type();
   if (!records_.empty() && chance(15)) {
@@ -58,20 +86,24 @@ Type Maker::parameter_type() {
   return {scalar_kind()};
 }
 
-/// Makes a function without points, which may get a pointer to a variable that it changes, or a
-/// helper with points.
-void Maker::make_function(bool out, bool helper) {
+/// Makes a function without points, which may get a pointer to a variable that it changes; or one
+/// with points, which may be a kernel.
+void Maker::make_function(Makes what) {
+  const bool out = what == Makes::out;
+  const bool kernel = what == Makes::kernel;
+  const bool helper = what == Makes::helper || kernel;
   auto function = std::make_shared<Function>();
-  function->name = own(helper ? "g" : out ? "o" : "f");
-  function->is_void = out || (helper && chance(25));
+  function->name = own(kernel ? "k" : helper ? "g" : out ? "o" : "f");
+  function->is_void = out || kernel || (helper && chance(25));
   function->result = {integer_kind()};
   if (!out && !helper && !records_.empty() && chance(25)) {
     function->result = {};
     function->result.record = pick(records_);
   }
   function->result_base = allocate(function->result.cells());
-  std::string text =
-      helper ? "global uint *marks, global uint *items, global const uint *table, uint n" : "";
+  std::string text = helper ? "global uint *marks, global uint *items, global const uint *table, "
+                              "local uint *room, uint n"
+                            : "";
   std::vector<Var> outer_vars;
   std::swap(outer_vars, vars_);
   std::string inside;
@@ -86,6 +118,7 @@ void Maker::make_function(bool out, bool helper) {
   for (unsigned i = 0; i < count; ++i) {
     const bool pointer = out && i == 0;
     Type type = parameter_type();
+    if (kernel && (type.record || type.kind == Kind::boolean)) type = {Kind::i16};
     if (pointer && !type.record && type.width == 1 && chance(30)) type.extents = {4};
     const std::string name = std::string{pointer ? "o" : "q"} + number();
     Type target = type;
@@ -96,6 +129,7 @@ void Maker::make_function(bool out, bool helper) {
     var.name = name;
     var.type = type;
     var.pointer = pointer;
+    var.constant = kernel;
     var.base = allocate(pointer ? 1 : type.cells());
     vars_.push_back(std::move(var));
   }
@@ -126,7 +160,9 @@ void Maker::make_function(bool out, bool helper) {
     runs.push_back(write(place, e));
   }
   function->body = sequence(std::move(runs));
-  const std::string result = function->is_void ? "void" : function->result.name();
+  const std::string result = kernel              ? "kernel void"
+                             : function->is_void ? "void"
+                                                 : function->result.name();
   parts_.emplace_back(function->name,
                       result + " " + function->name + "(" + text + ") {\n" + inside + "}\n");
   std::swap(outer_vars, vars_);
@@ -145,14 +181,17 @@ RandomKernel Maker::make() {
   kernel.f = static_cast<float>(below(200)) * 0.25F - 25.0F;
   for (std::uint32_t i = below(3); i > 0; --i) make_record();
   if (chance(40)) make_constant();
-  for (std::uint32_t i = below(3); i > 0; --i) make_function(false, false);
-  for (std::uint32_t i = below(2); i > 0; --i) make_function(true, false);
-  for (std::uint32_t i = below(3); i > 0; --i) make_function(false, true);
+  for (std::uint32_t i = below(3); i > 0; --i) make_number();
+  for (std::uint32_t i = below(3); i > 0; --i) make_function(Makes::value);
+  for (std::uint32_t i = below(2); i > 0; --i) make_function(Makes::out);
+  for (std::uint32_t i = below(3); i > 0; --i)
+    make_function(chance(25) ? Makes::kernel : Makes::helper);
+  if (style_.range) kernel.dimensions = 1 + below(3);
 
   Env env;
   const auto parameter = [&](const char* name, Kind kind) {
     Var& var = add(name, {kind}, true);
-    var.constant = true;
+    var.constant = !style_.range;
     return var.base;
   };
   const unsigned a = parameter("a", Kind::i32);
@@ -160,8 +199,15 @@ RandomKernel Maker::make() {
   const unsigned c = parameter("c", Kind::i64);
   const unsigned f = parameter("f", Kind::f32);
   const unsigned n = parameter("n", Kind::u32);
+  vars_.back().constant = true;
   hash_ = parameter("h", Kind::u32);
-  here_ = {.points = true, .kernel = true, .uniform = true, .memory = true, .root = true};
+  vars_.back().constant = true;
+  here_ = {.points = !style_.range,
+           .kernel = true,
+           .uniform = true,
+           .memory = true,
+           .root = true,
+           .returns = true};
   budget_ = static_cast<std::int32_t>(10 + below(20));
   indent_ = 1;
   std::vector<Run> runs;
@@ -169,7 +215,7 @@ RandomKernel Maker::make() {
   runs.push_back(piece([&] { return note(); }));
   runs.push_back(piece([&] { return for_loop(3); }));
   while (budget_ > 0) runs.push_back(statement(3));
-  runs.push_back(piece([&] { return point(); }));
+  if (!style_.range) runs.push_back(piece([&] { return point(); }));
   runs.push_back(piece([&] { return note(); }));
   const Run run = sequence(std::move(runs));
 
@@ -180,14 +226,14 @@ RandomKernel Maker::make() {
   env.memory[f] = word(kernel.f);
   env.memory[n] = random_items;
   env.memory[hash_] = 1;
-  run(env);
-  env.mark(random_slots - 1, env.memory[hash_]);
+  if (run(env) != Flow::returned) env.mark(random_slots - 1, env.memory[hash_]);
 
   std::string body =
       "kernel void " + name_ +
-      "(global uint *marks, global uint *items, global const uint *table, uint n, int a, "
-      "uchar b, long c, float f) {\n  transmit uint h = 1;\n" +
-      (text_.find("cells[") == std::string::npos ? "" : "  local uint cells[4];\n") + roots_ +
+      "(global uint *marks, global uint *items, global const uint *table, local uint *room, "
+      "uint n, int a, uchar b, long c, float f) {\n  " +
+      transmit() + "uint h = 1;\n" +
+      (text_.find("cells") == std::string::npos ? "" : "  local uint cells[4];\n") + roots_ +
       text_ + "  mark(marks, " + std::to_string(random_slots - 1) + ", h);\n}\n";
   std::string needed;  // only the types and functions that the kernel uses
   for (auto part = parts_.rbegin(); part != parts_.rend(); ++part) {
@@ -233,7 +279,7 @@ std::optional<RandomKernel> random_kernel(std::uint64_t seed, const std::string&
       }
     };
     const std::optional<RandomKernel> kernel = made({});
-    if (!kernel || kernel->points < 2) continue;
+    if (!kernel || (kernel->dimensions == 0 && kernel->points < 2)) continue;
     return left_out.empty() ? kernel : made(left_out);
   }
 }

@@ -4,23 +4,36 @@
 // does not transmit it. The result does not depend on the number of groups.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cohort::test {
 
 struct RandomStyle {
-  /// True for --transmit=annotated; false for live, which sends all variables that are read.
-  bool annotated = true;
-  bool barriers = true;  ///< true if groups join and leave at barriers; false for offers and forks
+  /// The --transmit mode: annotated, live or per-thread. The last two send all variables that are
+  /// read.
+  const char* transmit = "annotated";
+  bool barriers = true;  ///< groups join and leave at barriers; false: at offers and forks
+  bool range = false;    ///< a kernel without points, over a range of work-items
+
+  [[nodiscard]] bool annotated() const { return std::string_view{transmit} == "annotated"; }
+  [[nodiscard]] bool per_thread() const { return std::string_view{transmit} == "per-thread"; }
 };
 
-/// The style for a seed. There are four styles, in turn.
+/// Seeds that are a multiple of this apart have the same --transmit mode.
+inline constexpr std::uint64_t random_modes = 4;
+
 inline RandomStyle style_of(std::uint64_t seed) {
-  return {.annotated = seed % 2 == 0, .barriers = seed / 2 % 4 != 0};
+  constexpr std::array<const char*, random_modes> modes{"annotated", "live", "annotated",
+                                                        "per-thread"};
+  const std::uint64_t turn = seed / random_modes;
+  return {
+      .transmit = modes[seed % random_modes], .barriers = turn % 4 != 0, .range = turn % 8 == 5};
 }
 
 struct RandomKernel {
@@ -29,8 +42,11 @@ struct RandomKernel {
   std::uint32_t points = 0;  ///< resizing points that a group passes
   std::uint32_t pieces = 0;  ///< statements that can be left out
 
-  // The arguments of the kernel are marks, items, table, n (the number of items), and the following
-  // ones.
+  /// The range has so many dimensions; 0: the kernel has points, and no range.
+  std::uint32_t dimensions = 0;
+
+  // The arguments of the kernel are marks, items, table, room (of random_room bytes in local
+  // memory), n (the number of items), and the following ones.
   std::int32_t a = 0;
   std::uint8_t b = 0;
   std::int64_t c = 0;
@@ -45,6 +61,7 @@ struct RandomKernel {
 inline constexpr std::uint32_t random_slots = 64;
 inline constexpr std::uint32_t random_items = 24;
 inline constexpr std::uint32_t random_table = 16;
+inline constexpr std::uint32_t random_room = 16;
 
 /// Text in front of the kernels of a file. A mark has the same effect however many groups make it,
 /// and shows if one of them had a different value.
@@ -53,6 +70,32 @@ inline constexpr const char* random_prelude =
 void mark(global uint *marks, uint slot, uint value) {
   atomic_max(marks + 2 * slot, value);
   atomic_min(marks + 2 * slot + 1, value);
+}
+struct view { global const uint *from; uint at; };
+uint look(struct view v) { return v.from[v.at]; }
+uint through(local uint *cell, uint value) {
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (get_local_id(0) == 0) *cell = value;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return *cell;
+}
+#ifndef LIKE_POCL
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+typedef half narrow;
+#define file_const const
+uint peek(const uint *p) { return *p; }
+#else  // neither half nor generic pointers nor sub-groups
+typedef float narrow;
+#define file_const constant
+#define peek(p) (*(p))
+#define sub_group_all(x) ((x) != 0)
+#define sub_group_broadcast(x, i) (x)
+#define sub_group_reduce_min(x) (x)
+#endif
+float narrow_sum(float x, float y) {
+  narrow sum = (narrow)x;
+  sum += (narrow)y;
+  return sum;
 }
 )";
 

@@ -90,6 +90,7 @@ struct Var {
   bool constant = false;
   bool sent = false;  // whether joining groups receive it
   bool readable = true;
+  bool threads = false;  // its value is combined with the number of the thread by ^
 };
 
 struct Function {
@@ -134,9 +135,9 @@ class Maker {
   }
   Kind scalar_kind() { return chance(8) ? Kind::f32 : chance(6) ? Kind::boolean : integer_kind(); }
   Type vector_type() {
-    static const std::vector<Type> all{{Kind::u32, 4}, {Kind::u32, 2}, {Kind::i32, 4},
-                                       {Kind::u8, 4},  {Kind::u16, 8}, {Kind::u32, 3},
-                                       {Kind::i64, 2}, {Kind::i16, 4}};
+    static const std::vector<Type> all{
+        {Kind::u32, 4}, {Kind::u32, 2}, {Kind::i32, 4}, {Kind::u8, 4},  {Kind::u16, 8},
+        {Kind::u32, 3}, {Kind::i64, 2}, {Kind::i16, 4}, {Kind::f32, 4}, {Kind::f32, 2}};
     return pick(all);
   }
 
@@ -144,6 +145,10 @@ class Maker {
 
   void line(const std::string& text) { *out_ += std::string(2 * indent_, ' ') + text + "\n"; }
   std::string number() { return std::to_string(++numbers_); }
+  /// Before a variable that joining groups receive.
+  const char* transmit() const { return style_.range ? "" : "transmit "; }
+  /// Four words in local memory.
+  const char* shared_words() { return chance(50) ? "cells" : "room"; }
   std::string own(const std::string& what) { return name_ + "_" + what + number(); }
 
   /// A name for a new variable. Sometimes a C++ keyword, a name of the generated code, or the name
@@ -206,7 +211,7 @@ class Maker {
   }
   /// After a point, only transmitted variables have a value.
   void forget() {
-    if (!style_.annotated) return;
+    if (!style_.annotated()) return;
     for (Var& each : vars_) each.readable &= each.sent;
   }
   Var& add(std::string name, Type type, bool sent = false) {
@@ -310,12 +315,16 @@ class Maker {
   Expr cast(const Expr& e, Kind to);
   Expr exactly(const Expr& e, Kind kind);
   Expr leaf();
+  Expr table_element();
   Expr integer(int depth);
   Expr arithmetic(int depth);
   Expr condition(int depth);
   Expr builtin(int depth);
   Expr conversion(int depth);
+  Expr reinterpreted(int depth);
   Expr real_number(int depth);
+  Expr real_function(int depth);
+  Expr real_vector(const Type& type, int depth);
   Expr vector(Type type, int depth);
   Expr component(int depth);
   Expr call(const Function& function, int depth);
@@ -329,10 +338,12 @@ class Maker {
   Run block(int depth, std::uint32_t least = 1);
   Run body(int depth, bool pointed);
   Run declaration();
-  Run declare(Var& var, bool announced);
+  Run table_pointer();
+  Run thread_variable();
   void initialiser(const Type& type, unsigned base, int depth, std::string& text,
                    std::vector<Run>& runs);
   Run assignment();
+  Run chain();
   Run note();
   Run point();
   Run branch(int depth);
@@ -343,6 +354,7 @@ class Maker {
   Run pointer_block(int depth);
   Run item_loop();
   Run shared_cell();
+  Run thread_values();
   Run read_item();
   Run jump_back(int depth);
   Run jump_ahead(int depth);
@@ -363,7 +375,9 @@ class Maker {
                Argument first = {});
   void make_record();
   void make_constant();
-  void make_function(bool out, bool helper);
+  void make_number();
+  enum class Makes : std::uint8_t { value, out, helper, kernel };
+  void make_function(Makes what);
   Type parameter_type();
 
   std::mt19937_64 random_;
@@ -383,7 +397,8 @@ class Maker {
   std::vector<Run> root_runs_;
   std::vector<std::shared_ptr<const Record>> records_;
   std::vector<std::pair<std::string, std::vector<Word>>> constants_;
-  std::vector<std::shared_ptr<Function>> functions_;  // functions that contain no points
+  std::vector<Expr> numbers_in_program_;              // scalar constants, enumerators and macros
+  std::vector<std::shared_ptr<Function>> functions_;  // without points
   std::vector<std::shared_ptr<Function>> outs_;       // their first parameter is a pointer
   std::vector<std::shared_ptr<Function>> helpers_;    // with points
 

@@ -30,7 +30,7 @@ class PlainProgram {
   struct Argument {
     void* data;
     std::size_t size;
-    bool buffer = false;
+    bool buffer = false;  ///< otherwise a value, or without data: local memory
   };
   template <class T>
   static Argument value(T& value) {
@@ -81,6 +81,7 @@ class PlainProgram {
 #define work_group_any(x) ((x) != 0)
 #define work_group_broadcast(x, i) (x)
 #define work_group_reduce_max(x) (x)
+#define get_global_linear_id() 0u
 )";
 
   opencl::Chosen chosen_;
@@ -96,10 +97,15 @@ inline std::string run_plain(PlainProgram& program, RandomKernel kernel) {
   std::vector<std::uint32_t> items = first_items();
   std::vector<std::uint32_t> table = table_words();
   std::uint32_t n = random_items;
-  program.run(kernel.name, {PlainProgram::buffer(marks), PlainProgram::buffer(items),
-                            PlainProgram::buffer(table), PlainProgram::value(n),
-                            PlainProgram::value(kernel.a), PlainProgram::value(kernel.b),
-                            PlainProgram::value(kernel.c), PlainProgram::value(kernel.f)});
+  program.run(kernel.name, {PlainProgram::buffer(marks),
+                            PlainProgram::buffer(items),
+                            PlainProgram::buffer(table),
+                            {nullptr, random_room},
+                            PlainProgram::value(n),
+                            PlainProgram::value(kernel.a),
+                            PlainProgram::value(kernel.b),
+                            PlainProgram::value(kernel.c),
+                            PlainProgram::value(kernel.f)});
   return difference(kernel, marks, items);
 }
 

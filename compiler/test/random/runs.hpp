@@ -73,24 +73,31 @@ inline Report run_shaken(const ProgramKernel& kernel, std::uint32_t local_size,
   }
 }
 
-/// Kernels that are compiled together. All use the first one's --transmit mode.
+/// Kernels that are compiled together. All use the same --transmit mode.
 struct RandomFile {
   std::vector<RandomKernel> kernels;
-  bool annotated = true;
+  const char* transmit = "annotated";
 
   [[nodiscard]] std::string text() const {
-    std::string result = random_prelude;
+    std::string result =
+        std::string{engine_name} == "opencl" ? "#define LIKE_POCL\n" : std::string{};
+    result += random_prelude;
     for (const RandomKernel& each : kernels) result += "\n" + each.text;
     return result;
   }
 };
 
-/// The kernels k0, k1, ... for the seeds first, first + 2, ...
+/// The seed of the i-th kernel of a file.
+inline std::uint64_t seed_in_file(std::uint64_t first, std::uint64_t i) {
+  return first + random_modes * i;
+}
+
+/// The kernels k0, k1, ... of a file.
 inline RandomFile random_file(std::uint64_t first, std::uint32_t count) {
   RandomFile file;
-  file.annotated = style_of(first).annotated;
+  file.transmit = style_of(first).transmit;
   for (std::uint32_t i = 0; i < count; ++i)
-    file.kernels.push_back(*random_kernel(first + 2 * i, "k" + std::to_string(i)));
+    file.kernels.push_back(*random_kernel(seed_in_file(first, i), "k" + std::to_string(i)));
   return file;
 }
 
@@ -98,9 +105,8 @@ inline RandomFile random_file(std::uint64_t first, std::uint32_t count) {
 inline Program compiled(const RandomFile& file, const std::filesystem::path& at,
                         const std::string& optimise) {
   std::ofstream{at} << file.text();
-  return Program::from_file(at, {.engine = engine_name,
-                                 .transmit = file.annotated ? "annotated" : "live",
-                                 .optimise = optimise});
+  return Program::from_file(
+      at, {.engine = engine_name, .transmit = file.transmit, .optimise = optimise});
 }
 
 /// Describes how memory differs from the expected contents; empty if it does not.
@@ -117,6 +123,13 @@ std::string difference(const RandomKernel& kernel, const Marks& marks, const Ite
       text << "  item " << i << ": " << items[i] << " instead of " << kernel.items[i] << '\n';
   }
   return text.str();
+}
+
+/// A range of 30 work-items, in groups of one or more.
+inline NDRange range_of(std::uint32_t dimensions, bool groups) {
+  if (dimensions == 1) return {.global = {30, 1, 1}, .local = {groups ? 3U : 1U, 1, 1}};
+  if (dimensions == 2) return {.global = {6, 5, 1}, .local = {groups ? 2U : 1U, 1, 1}};
+  return {.global = {3, 5, 2}, .local = {groups ? 3U : 1U, 1, groups ? 2U : 1U}};
 }
 
 struct RandomRun {
@@ -137,8 +150,14 @@ inline RandomRun run(const Program& program, const RandomKernel& kernel, std::ui
   const std::uint32_t* const table_data = table.data();
   launched.set("marks", marks.data()).set("items", items.data()).set("table", table_data);
   launched.set("n", random_items).set("a", kernel.a).set("b", kernel.b).set("c", kernel.c);
-  launched.set("f", kernel.f);
-  const Report report = run_shaken(launched, seed % 3 == 0 ? larger_groups : 1, seed);
+  launched.set("f", kernel.f).set_local("room", random_room);
+  std::uint32_t threads = seed % 3 == 0 ? larger_groups : 1;
+  if (kernel.dimensions != 0) {
+    const NDRange range = range_of(kernel.dimensions, threads > 1);
+    launched.set_range(range);
+    threads = range.local[0] * range.local[1] * range.local[2];
+  }
+  const Report report = run_shaken(launched, threads, seed);
   return {difference(kernel, marks, items), report.joins, report.leaves};
 }
 

@@ -110,13 +110,17 @@ Run Maker::statement(int depth) {
   if (here_.uniform && here_.memory && style_.barriers && chance(18))
     return piece([&] { return item_loop(); });
   if (here_.kernel && chance(8)) return piece([&] { return shared_cell(); });
-  if (here_.kernel && style_.barriers && chance(5)) return piece([&] { return read_item(); });
+  if (here_.kernel && chance(5)) return piece([&] { return thread_values(); });
+  if (here_.kernel && style_.barriers && !style_.range && chance(5))
+    return piece([&] { return read_item(); });
   if (here_.kernel || here_.uniform ? chance(40) : false) return piece([&] { return note(); });
-  if (function_ != nullptr && !here_.memory && here_.declares && depth > 0 && chance(10))
+  if ((function_ != nullptr ? !here_.memory : style_.range && here_.kernel) && here_.declares &&
+      depth > 0 && chance(10))
     return chance(50) ? jump_back(depth) : jump_ahead(depth);
   if (!outs_.empty() && chance(12)) return piece([&] { return out_call(); });
   if ((here_.breaks || here_.loops || here_.returns) && chance(12))
     return piece([&] { return leaving(); });
+  if (chance(12)) return piece([&] { return chain(); });
   return piece([&] { return assignment(); });
 }
 
@@ -148,19 +152,8 @@ Run Maker::body(int depth, bool pointed) {
 
 Run Maker::declaration() {
   std::vector<Run> runs;
-  if (here_.memory && chance(7)) {  // a pointer into the table
-    const std::string name = fresh_name();
-    const unsigned offset = below(random_table - 7);
-    const bool sent = here_.root && chance(80);
-    line(std::string{sent ? "transmit " : ""} + "global const uint *" + name + " = table + " +
-         std::to_string(offset) + ";");
-    Var& var = add(name, {Kind::u32}, sent);
-    var.table = var.constant = true;
-    return [base = var.base, offset](Env& env) {
-      env.memory[base] = offset;
-      return Flow::next;
-    };
-  }
+  if (here_.memory && chance(9)) return table_pointer();
+  if (style_.per_thread() && here_.kernel && chance(12)) return thread_variable();
   Type type;
   const std::uint32_t which = below(100);
   if (which < 58) {
@@ -176,10 +169,10 @@ Run Maker::declaration() {
     if (chance(20)) type.extents.push_back(2);
   }
   const bool sent =
-      here_.root && type.extents.empty() && (style_.annotated ? chance(80) : chance(30));
+      here_.root && type.extents.empty() && (style_.annotated() ? chance(80) : chance(30));
   const bool constant = !sent && type.extents.empty() && chance(12);
   const std::string name = fresh_name();
-  const std::string words = std::string{sent ? "transmit " : ""} + (constant ? "const " : "");
+  const std::string words = std::string{sent ? transmit() : ""} + (constant ? "const " : "");
   const std::string outer_hidden = std::exchange(hidden_, name);
   std::vector<Run> parts;
   const unsigned base = cells_;
@@ -207,6 +200,7 @@ Run Maker::declaration() {
     }
   }
   const bool made = !parts.empty();
+  bool known = false;
   std::shared_ptr<Function> maker;
   if (!made && type.record && type.extents.empty() && chance(40)) {
     for (const auto& each : functions_) {
@@ -222,6 +216,16 @@ Run Maker::declaration() {
       std::copy_n(env.memory.begin() + from, size, env.memory.begin() + base);
       return Flow::next;
     });
+  } else if (constant && type.scalar() && type.kind != Kind::f32 && chance(60)) {
+    // A constant keeps its value where groups join.
+    known = true;
+    const Expr e = binary(pick({Op::add, Op::mul, Op::bxor}), literal(below(300), Kind::i32),
+                          literal(below(300), Kind::i32));
+    line(words + type.declare(name) + " = " + e.text + ";");
+    Place place;
+    place.type = type;
+    place.at = [base](Env&) { return base; };
+    parts.push_back(write(place, e));
   } else if (type.scalar() || type.vector()) {
     const Expr e = of_type(type, 2);
     const bool later = !constant && chance(12);
@@ -242,9 +246,48 @@ Run Maker::declaration() {
   var.type = type;
   var.base = base;
   var.constant = constant;
-  var.sent = sent;
+  var.sent = sent || known;
   vars_.push_back(std::move(var));
   return sequence(std::move(parts));
+}
+
+/// A pointer into the table, which may be in a structure with an index.
+Run Maker::table_pointer() {
+  const std::string name = "t" + number();
+  const unsigned offset = below(random_table - 7);
+  const unsigned index = below(7);
+  const bool sent = here_.root && chance(80);
+  const bool structure = chance(50);
+  const std::string words = sent ? transmit() : "";
+  const std::string begin = "table + " + std::to_string(offset);
+  if (structure)
+    line(words + "struct view " + name + " = {" + begin + ", " + std::to_string(index) + "};");
+  else
+    line(words + "global const uint *" + name + " = " + begin + ";");
+  Var& var = add(name + (structure ? ".from" : ""), {Kind::u32}, sent);
+  var.table = var.constant = true;
+  const unsigned base = var.base;
+  if (structure) add(name + ".at", {Kind::u32}, sent).constant = true;  // the next cell
+  return [base, structure, offset, index](Env& env) {
+    env.memory[base] = offset;
+    if (structure) env.memory[base + 1] = index;
+    return Flow::next;
+  };
+}
+
+/// A variable that has another value in each thread, which a thread of a joining group receives
+/// from the thread with its number.
+Run Maker::thread_variable() {
+  const std::string name = "t" + number();
+  const Expr e = cast(integer(2), Kind::u32);
+  line("uint " + name + " = " + within(e, facts(Op::bxor).level) + " ^ (uint)get_local_id(0);");
+  Var& var = add(name, {Kind::u32}, true);
+  var.threads = var.constant = true;
+  var.readable = false;  // other than by thread_values()
+  return [base = var.base, value = e.value](Env& env) {
+    env.memory[base] = value(env)[0];
+    return Flow::next;
+  };
 }
 
 /// A list in braces for an aggregate. It may cover only the first elements; the rest is zero.
@@ -311,6 +354,23 @@ Run Maker::assignment() {
   const bool lost = !var->readable;
   const Place place = lost ? whole(*var) : part_of(*var, false);
   const Kind kind = place.type.kind;
+  if (!lost && (place.type.width == 2 || place.type.width == 4) && chance(15)) {
+    // All components, in any order. The value may be the vector itself.
+    const unsigned width = place.type.width;
+    std::vector<unsigned> order{0, 1, 2, 3};
+    order.resize(width);
+    std::shuffle(order.begin(), order.end(), random_);
+    std::string letters;
+    for (const unsigned each : order) letters += "xyzw"[each];
+    const Expr e = chance(40) ? read(place) : vector(place.type, 1);
+    line(within(place.text, place.level, primary) + "." + letters + " = " + e.text + ";");
+    return [order, at = place.at, value = e.value](Env& env) {
+      const Cells cells = value(env);
+      const unsigned base = at(env);
+      for (std::size_t i = 0; i < order.size(); ++i) env.memory[base + order[i]] = cells[i];
+      return Flow::next;
+    };
+  }
   if (!lost && place.type.width == 4 && chance(30)) {  // two of its components
     struct Half {
       const char* name;
@@ -320,6 +380,18 @@ Run Maker::assignment() {
     const Half half =
         pick({Half{"xy", 0, 1}, Half{"zw", 2, 3}, Half{"wy", 3, 1}, Half{"xz", 0, 2},
               Half{"lo", 0, 1}, Half{"hi", 2, 3}, Half{"odd", 1, 3}, Half{"even", 0, 2}});
+    if (chance(30)) {  // one component of the two
+      const bool second = chance(50);
+      const Expr e = of_type({kind}, 2);
+      line(within(place.text, place.level, primary) + "." + half.name +
+           (second ? ".y = " : ".x = ") + e.text + ";");
+      Place part;
+      part.type = {kind};
+      part.at = [at = place.at, i = second ? half.second : half.first](Env& env) {
+        return at(env) + i;
+      };
+      return write(part, e);
+    }
     const Expr e = vector({kind, 2}, 1);
     line(within(place.text, place.level, primary) + "." + half.name + " = " + e.text + ";");
     return [half, at = place.at, value = e.value](Env& env) {
@@ -368,12 +440,40 @@ Run Maker::assignment() {
   return write(place, e);
 }
 
+/// An assignment of an assignment, or of a list of expressions.
+Run Maker::chain() {
+  const auto fits = [](const Var& each) {
+    return each.type.scalar() && !each.table && !each.pointer && each.type.kind != Kind::f32 &&
+           each.type.kind != Kind::boolean;
+  };
+  Var* const outer = choose(true, fits);
+  Var* const inner = choose(true, fits);
+  if (outer == nullptr || outer == inner) return assignment();
+  const Place to = whole(*outer);
+  const Place via = whole(*inner);
+  const Expr e = integer(2);
+  const bool list = chance(40);
+  if (list) {
+    const Expr last = integer(1);
+    line(to.text + " = (" + via.text + " = " + e.text + ", " + within(last, 2) + ");");
+    inner->readable = outer->readable = true;
+    // The second expression may read what the first one has changed.
+    return sequence({write(via, e), write(to, last)});
+  }
+  line(to.text + " = " + via.text + " = " + e.text + ";");
+  inner->readable = outer->readable = true;
+  return sequence({write(via, e), write(to, read(via))});
+}
+
 Run Maker::note() {
   const Expr e = integer(2);
   const unsigned slot = slots_++ % (random_slots - 1);
   const std::string at = std::to_string(slot);
   if (!here_.kernel) {
-    line("mark(marks, " + at + ", " + e.text + ");");
+    const bool shared = here_.uniform && here_.memory && chance(25);
+    const std::string cell = "room + " + std::to_string(below(4));
+    line("mark(marks, " + at + ", " + (shared ? "through(" + cell + ", " + e.text + ")" : e.text) +
+         ");");
     return [slot, value = e.value](Env& env) {
       env.mark(slot, value(env)[0]);
       return Flow::next;
@@ -412,21 +512,26 @@ Run Maker::leaving() {
   std::vector<Flow> ways;
   if (here_.breaks) ways.push_back(Flow::broken);
   if (here_.loops) ways.push_back(Flow::continued);
-  if (here_.returns && chance(50)) ways = {Flow::returned};
+  if (here_.returns && chance(here_.kernel ? 10 : 50)) ways = {Flow::returned};
+  if (ways.empty() && here_.kernel) {
+    line(";");
+    return nothing();
+  }
   if (ways.empty()) ways = {Flow::returned};
   const Flow way = pick(ways);
   std::string word = way == Flow::broken      ? "break;"
                      : way == Flow::continued ? "continue;"
                                               : "return;";
   Run before = nothing();
-  if (way == Flow::returned && !function_->is_void && function_->result.scalar()) {
+  const bool returns_value = way == Flow::returned && function_ != nullptr && !function_->is_void;
+  if (returns_value && function_->result.scalar()) {
     const Expr e = integer(1);
     word = "return " + e.text + ";";
     Place place;
     place.type = function_->result;
     place.at = [base = function_->result_base](Env&) { return base; };
     before = write(place, e);
-  } else if (way == Flow::returned && !function_->is_void) {
+  } else if (returns_value) {
     line(";");
     return nothing();
   }
@@ -492,17 +597,17 @@ Run Maker::branch(int depth) {
 }
 
 Run Maker::for_loop(int depth) {
-  const bool pointed = here_.points && chance(70) && (here_.kernel || !style_.annotated);
+  const bool pointed = here_.points && chance(70) && (here_.kernel || !style_.annotated());
   const Scope scope = enter();
   if (pointed) forget();
   const Kind kind = pick({Kind::i32, Kind::i32, Kind::u32, Kind::u8, Kind::i16, Kind::i64});
   const unsigned times = 1 + below(4);
   const unsigned step = chance(20) ? 2 : 1;
   const bool down = chance(20);
-  const bool at_root = pointed && style_.annotated;
+  const bool at_root = pointed && style_.annotated();
   const std::string name = at_root ? "r" + number() : fresh_name();
   const Type type{kind};
-  if (at_root) roots_ += "  transmit " + type.declare(name) + " = 0;\n";
+  if (at_root) roots_ += std::string{"  "} + transmit() + type.declare(name) + " = 0;\n";
   const std::string init = (at_root ? name : type.declare(name)) + " = ";
   const std::string end = std::to_string(times * step);
   std::string text = down ? init + end + "; " + name + " > 0" : init + "0; " + name + " < " + end;
@@ -542,8 +647,8 @@ Run Maker::for_loop(int depth) {
 }
 
 Run Maker::while_loop(int depth) {
-  const bool pointed = here_.points && chance(70) && (here_.kernel || !style_.annotated);
-  const bool at_root = (pointed && style_.annotated) || (here_.kernel && !here_.declares);
+  const bool pointed = here_.points && chance(70) && (here_.kernel || !style_.annotated());
+  const bool at_root = (pointed && style_.annotated()) || (here_.kernel && !here_.declares);
   const bool braced = !at_root && !here_.declares;
   if (braced) line("{");
   const Scope scope = enter();
@@ -552,7 +657,7 @@ Run Maker::while_loop(int depth) {
   const unsigned times = 1 + below(3);
   const std::string name = "w" + number();
   if (at_root) {
-    roots_ += "  transmit " + type.declare(name) + " = 0;\n";
+    roots_ += std::string{"  "} + transmit() + type.declare(name) + " = 0;\n";
     line(name + " = 0;");
   } else {
     line(type.declare(name) + " = 0;");
@@ -776,8 +881,16 @@ Run Maker::item_loop() {
   const std::string index = "i" + number();
   const std::string item = "x" + number();
   const std::string dimension = chance(50) ? "0" : "";
-  line("for (uint " + index + " = get_global_id(" + dimension + "); " + index + " < n; " + index +
-       " += get_global_size(" + dimension + ")) {");
+  std::string first = "get_global_id(" + dimension + ")";
+  std::string stride = "get_global_size(" + dimension + ")";
+  if (style_.range) {
+    first = chance(50) ? "get_global_linear_id()"
+                       : "(get_global_id(2) * get_global_size(1) + get_global_id(1)) * "
+                         "get_global_size(0) + get_global_id(0)";
+    stride = "get_global_size(0) * get_global_size(1) * get_global_size(2)";
+  }
+  line("for (uint " + index + " = " + first + "; " + index + " < n; " + index + " += " + stride +
+       ") {");
   ++indent_;
   Var& counter = add(index, {Kind::u32});
   counter.constant = true;
@@ -811,16 +924,49 @@ Run Maker::item_loop() {
 /// Passes a value to all threads of a group through local memory or by a group function.
 Run Maker::shared_cell() {
   const Expr e = cast(integer(2), Kind::u32);
-  const std::string at = std::to_string(below(4));
-  switch (below(4)) {
+  const unsigned at = below(4);
+  const std::string words = shared_words();
+  const std::string target = words + "[" + std::to_string(at) + "]";
+  switch (below(8)) {
     case 0:
+    case 1:
       line("barrier(CLK_LOCAL_MEM_FENCE);");
-      line("if (get_local_id(0) == 0) cells[" + at + "] = " + e.text + ";");
+      line("if (get_local_id(0) == 0) " + target + " = " + e.text + ";");
       line("barrier(CLK_LOCAL_MEM_FENCE);");
-      line("h = stir(h, cells[" + at + "]);");
+      line("h = stir(h, " + target + ");");
       break;
-    case 1: line("h = stir(h, work_group_broadcast(" + e.text + ", 0));"); break;
-    case 2: line("h = stir(h, work_group_reduce_max(" + e.text + "));"); break;
+    case 2: line("h = stir(h, work_group_broadcast(" + e.text + ", 0));"); break;
+    case 3: line("h = stir(h, work_group_reduce_max(" + e.text + "));"); break;
+    case 4: {  // through a pointer into the middle
+      const std::string pointer = "l" + number();
+      const unsigned from = below(at + 1);
+      const std::string item = pointer + "[" + std::to_string(at - from) + "]";
+      line("{");
+      line("  local uint *" + pointer + " = " + words + " + " + std::to_string(from) + ";");
+      line("  barrier(CLK_LOCAL_MEM_FENCE);");
+      line("  if (get_local_id(0) == 0) " + (at == from ? "*" + pointer : item) + " = " + e.text +
+           ";");
+      line("  barrier(CLK_LOCAL_MEM_FENCE);");
+      line("  h = stir(h, " + (chance(30) ? "peek(&" + item + ")" : item) + ");");
+      line("}");
+      break;
+    }
+    case 5: line("h = stir(h, through(&" + target + ", " + e.text + "));"); break;
+    case 6: {
+      const std::string event = "e" + number();
+      const unsigned from = below(random_table - 3);
+      line("{");
+      line("  barrier(CLK_LOCAL_MEM_FENCE);");
+      line("  event_t " + event + " = async_work_group_copy(" + words + ", table + " +
+           std::to_string(from) + ", 4, 0);");
+      line("  wait_group_events(1, &" + event + ");");
+      line("  h = stir(h, " + target + ");");
+      line("}");
+      return [key = table_words()[from + at], h = hash_](Env& env) {
+        env.memory[h] = stir(static_cast<std::uint32_t>(env.memory[h]), key);
+        return Flow::next;
+      };
+    }
     default:
       line("h = stir(h, work_group_any(" + e.text + " % 3 == 1));");
       return [value = e.value, h = hash_](Env& env) {
@@ -834,6 +980,55 @@ Run Maker::shared_cell() {
     env.memory[h] = stir(static_cast<std::uint32_t>(env.memory[h]), key);
     return Flow::next;
   };
+}
+
+/// Each thread computes with a number of its own, or the sub-groups with a value. The compiler
+/// takes the result to differ between groups, so it is marked at once.
+Run Maker::thread_values() {
+  const unsigned slot = slots_++ % (random_slots - 1);
+  const auto mark = [&](const std::string& text) {
+    line("mark(marks, " + std::to_string(slot) + ", " + text + ");");
+  };
+  const std::string own = " ^ (uint)get_local_id(0)";
+  for (std::size_t i = vars_.size(); i > 0; --i) {
+    const Var& kept = vars_[i - 1];
+    if (!kept.threads || !visible(i - 1) || chance(30)) continue;
+    mark("work_group_reduce_max(" + kept.name + own + ")");
+    return [base = kept.base, slot](Env& env) {
+      env.mark(slot, env.memory[base]);
+      return Flow::next;
+    };
+  }
+  const Expr e = cast(integer(2), Kind::u32);
+  const Run marks = [value = e.value, slot](Env& env) {
+    env.mark(slot, value(env)[0]);
+    return Flow::next;
+  };
+  switch (below(5)) {
+    case 0: mark("sub_group_reduce_min(" + e.text + ")"); return marks;
+    case 1: mark("sub_group_broadcast(" + e.text + ", 0)"); return marks;
+    case 2:
+      mark("sub_group_all(" + e.text + " % 3 == 1)");
+      return [value = e.value, slot](Env& env) {
+        env.mark(slot, value(env)[0] % 3 == 1 ? 1 : 0);
+        return Flow::next;
+      };
+    default: break;
+  }
+  const std::string name = "t" + number();
+  const std::string more = std::to_string(below(1000)) + "u";
+  line("{");
+  line("  uint " + name + " = " + within(e, facts(Op::bxor).level) + own + ";");
+  line("  if (" + name + " % 2 == 1) " + name + " += 2 * " + more + ";");
+  line("  else " + name + " -= " + more + ";");
+  if (chance(50)) line("  barrier(CLK_LOCAL_MEM_FENCE);");
+  line("  if (" + name + " - 2 * " + more + " == (" + e.text + own + ")) " + name + " -= 3 * " +
+       more + ";");
+  ++indent_;
+  mark("work_group_reduce_max((" + name + " + " + more + ")" + own + ")");
+  --indent_;
+  line("}");
+  return marks;
 }
 
 /// All threads read an item that other threads have changed.
@@ -917,7 +1112,7 @@ Run Maker::helper_call() {
   const std::shared_ptr<Function> helper = pick(helpers_);
   if (helper.get() == function_ || !callable(*helper)) return piece([&] { return point(); });
   ++points_;
-  const std::string memory = "marks, items, table, n";
+  const std::string memory = "marks, items, table, room, n";
   const auto result = [&](unsigned to, Kind kind) -> Run {
     return [from = helper->result_base, to, given = helper->result.kind, kind](Env& env) {
       env.memory[to] = convert(env.memory[from], given, kind);
@@ -930,7 +1125,7 @@ Run Maker::helper_call() {
     const bool sent = here_.root && chance(70);
     const std::string name = "v" + number();
     const Call call = call_of(*helper, 2, memory);
-    line((sent ? "transmit " : "") + Type{kind}.declare(name) + " = " + call.text + ";");
+    line((sent ? transmit() : "") + Type{kind}.declare(name) + " = " + call.text + ";");
     forget();
     const unsigned at = add(name, {kind}, sent).base;
     return sequence({call.run, result(at, kind)});
@@ -940,17 +1135,22 @@ Run Maker::helper_call() {
       return each.type.scalar() && !each.table && !each.pointer && each.type.kind != Kind::f32;
     });
     const Call call = call_of(*helper, 2, memory);
-    const bool changes = var != nullptr && var->readable && (var->sent || !style_.annotated) &&
-                         var->type.kind != Kind::boolean && chance(30);
-    line((var == nullptr ? "" : var->name + (changes ? " ^= " : " = ")) + call.text + ";");
+    const bool changes = var != nullptr && var->readable && (var->sent || !style_.annotated()) &&
+                         var->type.kind != Kind::boolean && chance(40);
+    const bool wraps = changes && !facts(common(var->type.kind, helper->result.kind)).is_signed;
+    const Op op = wraps ? pick({Op::add, Op::sub, Op::bxor}) : pick({Op::bxor, Op::bor, Op::band});
+    const std::string sign = changes ? std::string{" "} + facts(op).text + "= " : " = ";
+    line((var == nullptr ? "" : var->name + sign) + call.text + ";");
     forget();
     if (var == nullptr) return call.run;
     if (changes) {
-      return sequence(
-          {call.run, [from = helper->result_base, to = var->base, kind = var->type.kind](Env& env) {
-             env.memory[to] = wrap(env.memory[to] ^ env.memory[from], kind);
-             return Flow::next;
-           }});
+      Expr given;
+      given.text = "x";
+      given.kind = helper->result.kind;
+      given.bits = facts(given.kind).bits;
+      given.value = [from = helper->result_base](Env& env) { return cell(env.memory[from]); };
+      const Place place = whole(*var);
+      return sequence({call.run, write(place, binary(op, read(place), given))});
     }
     var->readable = true;
     return sequence({call.run, result(var->base, var->type.kind)});
