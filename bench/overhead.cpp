@@ -63,7 +63,10 @@ const Overhead& worst(const std::vector<Overhead>& overheads) {
 nlohmann::ordered_json run_overhead(const ScenarioOptions& options) {
   const Repetitions plan{.count = options.repetitions, .warm_ups = 1, .stop = options.stop};
   const std::chrono::milliseconds enough{options.quick ? 30 : 100};
-  EngineSpec spec{.engine = options.engine, .capacity = options.capacity, .pinned = true};
+  EngineSpec spec{.engine = options.engine,
+                  .capacity = options.capacity,
+                  .scheduler = options.scheduler,
+                  .pinned = true};
   if (options.engine == "cpu" && !spec.capacity) spec.capacity = cpu_groups;
   tool::AppEngine engine{spec};
   const std::vector<Variant> variants =
@@ -101,21 +104,24 @@ nlohmann::ordered_json run_overhead(const ScenarioOptions& options) {
 
   nlohmann::ordered_json summary{{"geomean", geomean(all)},
                                  {"max", worst(all).ratio},
-                                 {"barrier", geomean(barrier)},
-                                 {"barrier_max", worst(barrier).ratio},
-                                 {"work_stealing", geomean(stealing)},
-                                 {"work_stealing_max", worst(stealing).ratio},
-                                 {"geomean_of_minima", geomean(all, &Overhead::of_minima)},
-                                 {"paper_algorithms", geomean(papers)},
-                                 {"paper_algorithms_max", worst(papers).ratio}};
-  summary["culprits"] = {{"max", worst(all).variant->name()},
-                         {"barrier", worst(barrier).variant->name()},
-                         {"work_stealing", worst(stealing).variant->name()},
-                         {"paper_algorithms", worst(papers).variant->name()}};
+                                 {"geomean_of_minima", geomean(all, &Overhead::of_minima)}};
+  nlohmann::ordered_json culprits{{"max", worst(all).variant->name()}};
   std::cout << std::fixed << std::setprecision(3) << "overhead, geometric mean " << geomean(all)
             << ", most " << worst(all).ratio << " (" << worst(all).variant->name()
-            << "); of the least times " << geomean(all, &Overhead::of_minima) << "; with barriers "
-            << geomean(barrier) << ", work stealing " << geomean(stealing) << "\n";
+            << "); of the least times " << geomean(all, &Overhead::of_minima);
+  const auto add = [&](const std::string& name, const char* words,
+                       const std::vector<Overhead>& those) {
+    if (those.empty()) return;  // --only has left none
+    summary[name] = geomean(those);
+    summary[name + "_max"] = worst(those).ratio;
+    culprits[name] = worst(those).variant->name();
+    std::cout << "; " << words << ' ' << geomean(those);
+  };
+  add("barrier", "with barriers", barrier);
+  add("work_stealing", "work stealing", stealing);
+  add("paper_algorithms", "paper's algorithms", papers);
+  std::cout << '\n';
+  summary["culprits"] = std::move(culprits);
   return {{"device", device_record(engine.engine())},
           {"groups", engine.capacity()},
           {"summary", std::move(summary)},
