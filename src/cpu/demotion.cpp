@@ -41,6 +41,16 @@ cpu_set_t last_cpus(const cpu_set_t& all, std::uint32_t without) {
   return result;
 }
 
+constexpr std::uint64_t shortest_slice = 100'000;  // in nanoseconds: the least that Linux accepts
+
+// Not by pthread_setschedparam(), which knows no slices and remembers the policy.
+bool get_scheduling(SchedulingAttributes& attributes) {
+  return ::syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) == 0;
+}
+bool set_scheduling(const SchedulingAttributes& attributes) {
+  return ::syscall(SYS_sched_setattr, 0, &attributes, 0) == 0;
+}
+
 std::atomic<DemotionWay>& known_way() {
   static std::atomic<DemotionWay> way{can_leave_idle_policy() ? DemotionWay::idle_policy
                                                               : DemotionWay::fewer_cpus};
@@ -51,21 +61,22 @@ std::atomic<DemotionWay>& known_way() {
 
 DemotionWay demotion_way() { return known_way().load(std::memory_order_relaxed); }
 
-void take_short_slices() {
-  struct Attributes {  // Linux's struct sched_attr, which glibc 2.36 does not declare
-    std::uint32_t size = sizeof(Attributes);
-    std::uint32_t policy = SCHED_OTHER;
-    std::uint64_t flags = 0;
-    std::int32_t nice = 0;
-    std::uint32_t priority = 0;
-    std::uint64_t runtime = 0;
-    std::uint64_t deadline = 0;
-    std::uint64_t period = 0;
-  } attributes;
-  if (::syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0) return;
-  if (attributes.policy != SCHED_OTHER) return;
-  attributes.runtime = 100'000;  // in nanoseconds: the smallest slice that Linux accepts
-  ::syscall(SYS_sched_setattr, 0, &attributes, 0);
+void PromptWaking::begin() {
+  if (begun_ || refused_) return;
+  refused_ = !get_scheduling(own_) || own_.policy != SCHED_OTHER;
+  if (refused_) return;
+  own_.runtime = shortest_slice;
+  const SchedulingAttributes lowest{
+      .policy = SCHED_FIFO,
+      .priority = static_cast<std::uint32_t>(::sched_get_priority_min(SCHED_FIFO))};
+  begun_ = set_scheduling(lowest);
+  refused_ = !begun_;
+  if (refused_) set_scheduling(own_);
+}
+
+void PromptWaking::end() {
+  // In one call: between two, another thread could take the CPU for a whole slice.
+  if (begun_) begun_ = !set_scheduling(own_);
 }
 
 Scheduling::Scheduling()

@@ -20,9 +20,33 @@ enum class DemotionWay : std::uint8_t {
 /// RLIMIT_NICE that permits the thread's nice value. This is tried once, on a separate thread.
 [[nodiscard]] DemotionWay demotion_way();
 
-/// Asks for short time slices for the calling thread, so that after a wake-up it need not wait for
-/// the end of another thread's slice. Effective since Linux 6.12; ignored before.
-void take_short_slices();
+/// Linux's struct sched_attr, which glibc 2.36 does not declare.
+struct SchedulingAttributes {
+  std::uint32_t size = sizeof(SchedulingAttributes);
+  std::uint32_t policy = SCHED_OTHER;
+  std::uint64_t flags = 0;
+  std::int32_t nice = 0;
+  std::uint32_t priority = 0;
+  std::uint64_t runtime = 0;
+  std::uint64_t deadline = 0;
+  std::uint64_t period = 0;
+};
+
+/// Lets the calling thread run at once when it wakes, while others occupy all CPUs. Between begin()
+/// and end() it has real-time priority, if the process has CAP_SYS_NICE or an RLIMIT_RTPRIO. So
+/// these belong around a wait. After that, and in other processes, it asks for short time slices,
+/// so that it need not wait for the end of another thread's slice. These are effective since Linux
+/// 6.12. Does nothing for a thread whose policy is not SCHED_OTHER.
+class PromptWaking {
+ public:
+  void begin();
+  void end();
+
+ private:
+  bool begun_ = false;
+  bool refused_ = false;
+  SchedulingAttributes own_;  // scheduling of the thread outside of begin() and end()
+};
 
 /// Records the CPUs and the scheduling policy of the thread that makes this object, to apply them
 /// to threads started by other threads.

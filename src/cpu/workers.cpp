@@ -132,8 +132,12 @@ void Workers::work(std::uint32_t index) {
   engine::Dispatcher::Locked locked{dispatcher_, "engine"};
   auto& lock = locked.lock();
   Worker& self = *workers_[index];
+  PromptWaking prompt;
   for (;;) {
+    // The task that a spare worker starts is late already, and the CPUs are busy with groups.
+    if (self.spare) prompt.begin();
     self.called.wait(lock, [&] { return self.job != nullptr || dispatcher_.stopping(); });
+    prompt.end();
     if (self.job == nullptr) return;
     std::shared_ptr<JobRecord> job = std::exchange(self.job, nullptr);
     current_ = job.get();
@@ -311,15 +315,17 @@ bool Workers::accept(JobRecord& job) {
 /// Main function of the clock thread: starts each task when it is due.
 void Workers::keep_time() {
   scheduling_.apply(::pthread_self());
-  take_short_slices();  // so that this thread runs even while late groups occupy all CPUs
+  PromptWaking prompt;  // so that this thread runs even while late groups occupy all CPUs
   engine::Dispatcher::Locked locked{dispatcher_, "engine"};
   while (!dispatcher_.stopping()) {
     // Tasks that are due by now start here, or wait until a thread is free. The next wait is for
     // the first task that is due after this time.
     const std::uint64_t at = engine::now();
     dispatcher_.rebalance();
+    prompt.end();  // effects may call tracers
     locked.perform_effects();
     if (dispatcher_.stopping()) return;
+    prompt.begin();
     if (const auto next = dispatcher_.next_due(at)) {
       constexpr std::uint64_t hour = 3'600'000'000'000;
       const std::uint64_t left = *next - std::min(*next, engine::now());

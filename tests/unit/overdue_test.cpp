@@ -217,6 +217,23 @@ TEST(Overdue, OneLateGroupIsDemotedUntilTheTaskIsDone) {
   Scene::until([&] { return demoted() == 0; });
 }
 
+TEST(PromptWaking, IsRealTimeUntilItsEndOrNotAtAll) {
+  const auto policy = [] { return ::sched_getscheduler(0); };
+  const int before = policy();
+  cpu::PromptWaking prompt;
+  for (int i = 0; i < 3; ++i) {
+    prompt.begin();
+    const int raised = policy();
+    prompt.begin();  // a second call changes nothing
+    EXPECT_EQ(policy(), raised);
+    EXPECT_TRUE(raised == SCHED_FIFO || raised == before);
+    prompt.end();
+    EXPECT_EQ(policy(), before);
+    prompt.end();
+    EXPECT_EQ(policy(), before);
+  }
+}
+
 TEST(Demotion, ChangesBackWhatItHasChanged) {
   for (const auto way : {cpu::DemotionWay::idle_policy, cpu::DemotionWay::fewer_cpus}) {
     if (way != cpu::demotion_way() && way == cpu::DemotionWay::idle_policy) continue;
