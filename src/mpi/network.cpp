@@ -1,5 +1,6 @@
 #include <mpi.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -80,6 +81,40 @@ struct Network::Impl {
     return count;
   }
 
+  /// A parcel is a row of pieces, of which only the last one is short, so the receiver learns its
+  /// size without another message.
+  void send(const Bytes& parcel, int to, std::vector<MPI_Request>& requests) const {
+    for (std::size_t at = 0;; at += piece) {
+      const std::size_t size = std::min(piece, parcel.size() - at);
+      requests.emplace_back();
+      check(MPI_Isend(parcel.data() + at, static_cast<int>(size), MPI_BYTE, to, 0, comm,
+                      &requests.back()),
+            "MPI_Isend");
+      if (size < piece) return;
+    }
+  }
+  /// `parcel` may have the contents of an older one. Starts to receive the last piece.
+  void receive(Bytes& parcel, int from, std::vector<MPI_Request>& requests) const {
+    for (std::size_t at = 0;; at += piece) {
+      MPI_Message message = MPI_MESSAGE_NULL;
+      MPI_Status status;
+      check(MPI_Mprobe(from, 0, comm, &message, &status), "MPI_Mprobe");
+      int size = 0;
+      MPI_Get_count(&status, MPI_BYTE, &size);
+      parcel.resize(at + static_cast<std::size_t>(size));
+      if (static_cast<std::size_t>(size) == piece) {
+        // The memory may move when it grows.
+        check(MPI_Mrecv(parcel.data() + at, size, MPI_BYTE, &message, MPI_STATUS_IGNORE),
+              "MPI_Mrecv");
+        continue;
+      }
+      requests.emplace_back();
+      check(MPI_Imrecv(parcel.data() + at, size, MPI_BYTE, &message, &requests.back()),
+            "MPI_Imrecv");
+      return;
+    }
+  }
+
   /// Replaces the communicator.
   void use(MPI_Comm next) {
     // MPI_Comm_disconnect would hang on merged communicators in Open MPI 4.1.
@@ -142,35 +177,16 @@ std::vector<Bytes> Network::trade(std::vector<Bytes> parcels) {
   arrived.resize(parcels.size());
   arrived[self] = std::move(parcels[self]);
   parcels[self].clear();
-  std::vector<std::uint64_t> sizes(parcels.size());
-  std::vector<std::uint64_t> coming(parcels.size());
-  for (std::size_t i = 0; i < parcels.size(); ++i) sizes[i] = parcels[i].size();
-  check(MPI_Alltoall(sizes.data(), 1, MPI_UINT64_T, coming.data(), 1, MPI_UINT64_T, impl_->comm),
-        "MPI_Alltoall");
 
   std::vector<MPI_Request> requests;
-  const auto in_pieces = [&](Bytes& bytes, const auto& start) {
-    for (std::size_t at = 0; at < bytes.size(); at += impl_->piece) {
-      requests.emplace_back();
-      start(bytes.data() + at, static_cast<int>(std::min(impl_->piece, bytes.size() - at)),
-            &requests.back());
-    }
-  };
-  for (std::size_t i = 0; i < parcels.size(); ++i) {
-    if (i == self) continue;
-    arrived[i].resize(coming[i]);
-    in_pieces(arrived[i], [&](std::byte* at, int size, MPI_Request* request) {
-      check(MPI_Irecv(at, size, MPI_BYTE, static_cast<int>(i), 0, impl_->comm, request),
-            "MPI_Irecv");
-    });
-  }
   // Each rank begins with its neighbour, so that not all ranks send to the same one at a time.
   for (std::size_t step = 1; step < parcels.size(); ++step) {
     const std::size_t to = (self + step) % parcels.size();
-    in_pieces(parcels[to], [&](const std::byte* at, int size, MPI_Request* request) {
-      check(MPI_Isend(at, size, MPI_BYTE, static_cast<int>(to), 0, impl_->comm, request),
-            "MPI_Isend");
-    });
+    impl_->send(parcels[to], static_cast<int>(to), requests);
+  }
+  for (std::size_t step = 1; step < parcels.size(); ++step) {
+    const std::size_t from = (self + parcels.size() - step) % parcels.size();
+    impl_->receive(arrived[from], static_cast<int>(from), requests);
   }
   check(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE),
         "MPI_Waitall");
