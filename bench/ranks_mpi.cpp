@@ -46,7 +46,7 @@ class BfsOnRanks {
       : network_(network),
         engine_(engine),
         owners_(protocol::first_owners(shards, network.ranks())) {
-    apps::SharedGraph graph{input, apps::SharedGraph::Wants::as_it_is};
+    apps::SharedGraph graph{input, apps::SharedGraph::Wants::as_it_is, network.ranks()};
     shards_ = apps::NodeShards{graph.nodes(), shards};
     symmetric_ = graph.symmetric();
     rows_ = graph.rows(network, shards_, owners_);
@@ -62,12 +62,10 @@ class BfsOnRanks {
         RankedBfs{.shards = shards_, .memory = &memory, .symmetric = symmetric_},
         {.shards = shards}};
     const RankReport report = job.run([&](const protocol::Owners& /*owners*/) {
-      std::vector<RankedBfs::Part> parts;
-      for (const apps::Rows& rows : rows_) {
-        RankedBfs::Part& part = parts.emplace_back(rows);
-        part.values.assign(part.nodes(), RankedBfs::unreached);
-        if (source_ - part.first < part.nodes()) part.values[source_ - part.first] = 0;
-      }
+      std::vector<RankedBfs::Part> parts = RankedBfs::parts_of(rows_, source_);
+      if (network_.ranks() == 1)
+        memory.one_machine.emplace(engine_, LaunchOptions{}, parts, shards_.nodes(), symmetric_,
+                                   source_);
       return parts;
     });
     double sum = 0;
@@ -78,7 +76,7 @@ class BfsOnRanks {
   }
   /// Checksum of the last run's result.
   [[nodiscard]] double checksum() const { return checksum_; }
-  static double checksum(const std::vector<std::uint32_t>& levels) {
+  static double checksum(const auto& levels) {
     double sum = 0;
     for (const std::uint32_t level : levels) sum += level == RankedBfs::unreached ? 0 : 1.0 + level;
     return sum;

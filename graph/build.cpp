@@ -129,22 +129,25 @@ Csr symmetrise(const Csr& graph) {
 
 Csr symmetrise(const EdgeList& list) { return tidied(to_csr(list, Edges::undirected)); }
 
+void SymmetryCheck::add(Node from, Node to, Weight weight) {
+  if (from == to) return;
+  const std::uint64_t ends = (std::uint64_t{std::min(from, to)} << 32U) | std::max(from, to);
+  const auto signed_hash = [&](std::uint64_t its_weight) {
+    const std::uint64_t hash = splitmix64(splitmix64(ends) + its_weight);
+    return from < to ? hash : 0 - hash;
+  };
+  plain_ += signed_hash(0);
+  weighted_ += signed_hash(weight);
+}
+
 bool is_symmetric(const Csr& graph) {
-  // Each edge adds a hash of its ends and weight if it goes up, and subtracts it if it goes down.
-  // The sum is 0 if the directions pair up. Otherwise it is 0 only with a probability of 2^-64.
-  std::uint64_t sum = 0;
+  const bool weighted = !graph.weights.empty();
+  SymmetryCheck check;
   for (Node node = 0; node < graph.num_nodes(); ++node) {
-    for (std::uint64_t edge = graph.offsets[node]; edge < graph.offsets[node + 1]; ++edge) {
-      const Node other = graph.targets[edge];
-      if (other == node) continue;
-      const std::uint64_t ends =
-          (std::uint64_t{std::min(node, other)} << 32U) | std::max(node, other);
-      const std::uint64_t weight = graph.weights.empty() ? 0 : graph.weights[edge];
-      const std::uint64_t hash = splitmix64(splitmix64(ends) + weight);
-      sum += node < other ? hash : 0 - hash;
-    }
+    for (std::uint64_t edge = graph.offsets[node]; edge < graph.offsets[node + 1]; ++edge)
+      check.add(node, graph.targets[edge], weighted ? graph.weights[edge] : 0);
   }
-  return sum == 0;
+  return check.symmetric(weighted);
 }
 
 std::optional<Edge> one_way_edge(const Csr& graph) {

@@ -44,6 +44,20 @@ enum class Edges {
 [[nodiscard]] Csr symmetrise(const Csr& graph);
 [[nodiscard]] Csr symmetrise(const EdgeList& list);
 
+/// Whether edges, seen in any order, pair up with opposite ones. Each edge adds a hash of its ends
+/// and weight if it goes up, and subtracts it if it goes down. The sum is 0 if the directions pair
+/// up. Otherwise it is 0 only with a probability of 2^-64.
+class SymmetryCheck {
+ public:
+  void add(Node from, Node to, Weight weight);
+  /// `weighted`: opposite edges also need the same weight.
+  [[nodiscard]] bool symmetric(bool weighted) const { return (weighted ? weighted_ : plain_) == 0; }
+
+ private:
+  std::uint64_t plain_ = 0;
+  std::uint64_t weighted_ = 0;
+};
+
 /// Whether each edge also exists in the opposite direction, equally often and with the same
 /// weights.
 [[nodiscard]] bool is_symmetric(const Csr& graph);

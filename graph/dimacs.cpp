@@ -31,33 +31,32 @@ const Kind& kind_of(Scanner& text) {
 
 }  // namespace
 
-Csr read_dimacs(Scanner& text) {
+Csr read_dimacs(Scanner& text, Selection& selection) {
   if (!text.skip_comments("c")) text.fail("there is no header: expected `p sp NODES EDGES`");
   if (text.word() != "p")
     text.fail("the header `p sp NODES EDGES` should come before everything else");
   const std::uint64_t header = text.line();
   const Kind& kind = kind_of(text);
-  EdgeList list;
-  list.nodes = text.number("the number of nodes", most_nodes);
+  const std::uint64_t nodes = text.number("the number of nodes", most_nodes);
   const std::uint64_t promised = text.number("the number of edges", ~std::uint64_t{0} >> 1U);
   text.end_line();
 
+  EdgeTaker edges{selection, kind.edges};
   bool weighted = false;
   while (text.skip_comments("c")) {
-    if (list.edges.size() == promised)
+    if (edges.seen() == promised)
       text.fail("the header promised " + std::to_string(promised) + " edges, and here is another");
     if (kind.mark != '\0' && !text.take(kind.mark))
       text.fail(std::string{"an edge should start with '"} + kind.mark + "'");
-    const Node from = text.node(1, list.nodes);
-    const Node to = text.node(1, list.nodes);
-    list.edges.push_back({from, to});
-    if (list.edges.size() == 1) weighted = kind.mark == 'a' && !text.at_line_end();
-    if (weighted) list.weights.push_back(text.weight());
+    const Node from = text.node(1, nodes);
+    const Node to = text.node(1, nodes);
+    if (edges.seen() == 0) weighted = kind.mark == 'a' && !text.at_line_end();
+    edges.take({from, to}, weighted ? std::optional{text.weight()} : std::nullopt);
     text.end_line();
   }
-  check_count(text, "edges", list.edges.size(), promised);
-  check_nodes(text, list.nodes, header);
-  return to_csr(list, kind.edges);
+  check_count(text, "edges", edges.seen(), promised);
+  check_nodes(text, nodes, header);
+  return edges.rows(nodes, weighted);
 }
 
 }  // namespace cohort::detail

@@ -6,27 +6,29 @@
 
 namespace cohort::detail {
 
-Csr read_edge_list(Scanner& text, bool weighted) {
-  EdgeList list;
+Csr read_edge_list(Scanner& text, bool weighted, Selection& selection) {
+  EdgeTaker edges{selection, Edges::directed};
+  std::uint64_t nodes = 0;
   std::uint64_t line_of_last = 1;
   while (text.skip_comments("#%")) {
     const Node from = text.node(0, most_nodes);
     const Node to = text.node(0, most_nodes);
-    list.edges.push_back({from, to});
     const std::uint64_t last = std::uint64_t{std::max(from, to)} + 1;
-    if (last > list.nodes) {
-      list.nodes = last;
+    if (last > nodes) {
+      nodes = last;
       line_of_last = text.line();
     }
+    std::optional<Weight> weight;
     if (weighted) {
-      list.weights.push_back(text.weight());
+      weight = text.weight();
     } else if (!text.at_line_end()) {
       text.fail("there should be two numbers; a list with weights is a .wel file");
     }
+    edges.take({from, to}, weight);
     text.end_line();
   }
-  check_nodes(text, list.nodes, line_of_last);
-  return to_csr(list);
+  check_nodes(text, nodes, line_of_last);
+  return edges.rows(nodes, weighted);
 }
 
 }  // namespace cohort::detail

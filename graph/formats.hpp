@@ -2,17 +2,51 @@
 // line to its end. Internal to graph/.
 #pragma once
 
+#include <optional>
+
 #include "graph/build.hpp"
 #include "graph/scanner.hpp"
+#include "graph/selection.hpp"
 
 namespace cohort::detail {
 
 inline constexpr std::uint64_t most_nodes = 0xFFFF'FFFF;
 
-[[nodiscard]] Csr read_dimacs(Scanner& text);
-[[nodiscard]] Csr read_matrix_market(Scanner& text);
-[[nodiscard]] Csr read_metis(Scanner& text);
-[[nodiscard]] Csr read_edge_list(Scanner& text, bool weighted);
+[[nodiscard]] Csr read_dimacs(Scanner& text, Selection& selection);
+[[nodiscard]] Csr read_matrix_market(Scanner& text, Selection& selection);
+[[nodiscard]] Csr read_metis(Scanner& text, Selection& selection);
+[[nodiscard]] Csr read_edge_list(Scanner& text, bool weighted, Selection& selection);
+
+/// Collects the selected edges of a text, and counts all of them.
+class EdgeTaker {
+ public:
+  EdgeTaker(Selection& selection, Edges edges) : selection_(selection), edges_(edges) {}
+
+  void take(const Edge& edge, std::optional<Weight> weight) {
+    ++seen_;
+    if (!selection_.all()) selection_.see(edge, edges_, weight.value_or(0));
+    if (!selection_.keeps(edge, edges_)) return;
+    list_.edges.push_back(edge);
+    if (weight) list_.weights.push_back(*weight);
+  }
+  /// All edges so far, kept or not.
+  [[nodiscard]] std::uint64_t seen() const { return seen_; }
+  /// The weights so far turned out to be none.
+  void drop_weights() { list_.weights = {}; }
+
+  /// The rows, once all edges are taken.
+  [[nodiscard]] Csr rows(std::uint64_t nodes, bool weighted) {
+    list_.nodes = nodes;
+    selection_.set_weighted(weighted);
+    return to_csr(list_, edges_);
+  }
+
+ private:
+  Selection& selection_;
+  Edges edges_;
+  EdgeList list_;
+  std::uint64_t seen_ = 0;
+};
 
 /// Rejects a text that is far too short for its number of nodes, so that a small file cannot claim
 /// much memory. `line` is the line that states the number.

@@ -45,16 +45,15 @@ Banner read_banner(Scanner& text) {
 /// measurements, and the graph is unweighted.
 class RealWeights {
  public:
-  void add(double value, std::vector<Weight>& weights) {
+  [[nodiscard]] std::optional<Weight> weight(double value, EdgeTaker& edges) {
     constexpr double most = ~Weight{0};
-    if (!whole_) return;
+    if (!whole_) return std::nullopt;
     whole_ = value >= 0 && value <= most && value == std::floor(value);
-    if (whole_) {
-      weights.push_back(static_cast<Weight>(value));
-    } else {
-      weights = {};
-    }
+    if (whole_) return static_cast<Weight>(value);
+    edges.drop_weights();
+    return std::nullopt;
   }
+  [[nodiscard]] bool whole() const { return whole_; }
 
  private:
   bool whole_ = true;
@@ -62,37 +61,39 @@ class RealWeights {
 
 }  // namespace
 
-Csr read_matrix_market(Scanner& text) {
+Csr read_matrix_market(Scanner& text, Selection& selection) {
   const Banner banner = read_banner(text);
   if (!text.skip_comments("%")) text.fail("the text ends before the line `ROWS COLUMNS ENTRIES`");
   const std::uint64_t header = text.line();
-  EdgeList list;
-  list.nodes = text.number("the number of rows", most_nodes);
-  if (text.number("the number of columns", most_nodes) != list.nodes)
+  const std::uint64_t nodes = text.number("the number of rows", most_nodes);
+  if (text.number("the number of columns", most_nodes) != nodes)
     text.fail("a graph needs as many rows as columns");
   const std::uint64_t promised = text.number("the number of entries", ~std::uint64_t{0} >> 1U);
   text.end_line();
 
+  const Edges kind = banner.symmetric ? Edges::undirected : Edges::directed;
+  EdgeTaker edges{selection, kind};
   RealWeights reals;
   while (text.skip_comments("%")) {
-    if (list.edges.size() == promised)
+    if (edges.seen() == promised)
       text.fail("the header promised " + std::to_string(promised) +
                 " entries, and here is another");
-    const Node row = text.node(1, list.nodes);
-    const Node column = text.node(1, list.nodes);
+    const Node row = text.node(1, nodes);
+    const Node column = text.node(1, nodes);
     if (banner.symmetric && column > row)
       text.fail("a symmetric matrix should list only what is on or below its diagonal");
-    list.edges.push_back({row, column});
+    std::optional<Weight> weight;
     switch (banner.values) {
       case Values::pattern: break;
-      case Values::integer: list.weights.push_back(text.weight()); break;
-      case Values::real: reals.add(text.real("an entry"), list.weights); break;
+      case Values::integer: weight = text.weight(); break;
+      case Values::real: weight = reals.weight(text.real("an entry"), edges); break;
     }
+    edges.take({row, column}, weight);
     text.end_line();
   }
-  check_count(text, "entries", list.edges.size(), promised);
-  check_nodes(text, list.nodes, header);
-  return to_csr(list, banner.symmetric ? Edges::undirected : Edges::directed);
+  check_count(text, "entries", edges.seen(), promised);
+  check_nodes(text, nodes, header);
+  return edges.rows(nodes, banner.values != Values::pattern && reals.whole());
 }
 
 }  // namespace cohort::detail

@@ -43,47 +43,65 @@ Header read_header(Scanner& text) {
   return header;
 }
 
+struct Kept {
+  Selection& selection;
+  Csr graph = {};
+  std::uint64_t seen = 0;  ///< neighbours, kept or not
+};
+
 /// Reads the line of one node.
-void read_node(Scanner& text, const Header& header, Node node, Csr& graph) {
+void read_node(Scanner& text, const Header& header, Node node, Kept& kept) {
   for (std::uint64_t i = 0; i < header.before_neighbours; ++i)
     (void)text.number("a size or weight of the node", ~std::uint64_t{0});
+  const bool mine = kept.selection.keeps(node);
   while (!text.at_line_end()) {
     const Node neighbour = text.node(1, header.nodes);
     if (neighbour == node)
       text.fail("node " + std::to_string(node + 1ULL) + " is its own neighbour");
-    graph.targets.push_back(neighbour);
-    if (header.weighted) graph.weights.push_back(text.weight());
+    const Weight weight = header.weighted ? text.weight() : 0;
+    ++kept.seen;
+    if (!kept.selection.all()) kept.selection.see({node, neighbour}, Edges::directed, weight);
+    if (!mine) continue;
+    kept.graph.targets.push_back(neighbour);
+    if (header.weighted) kept.graph.weights.push_back(weight);
   }
-  graph.offsets.push_back(graph.targets.size());
+  kept.graph.offsets.push_back(kept.graph.targets.size());
 }
 
 }  // namespace
 
-Csr read_metis(Scanner& text) {
+Csr read_metis(Scanner& text, Selection& selection) {
   const Header header = read_header(text);
-  Csr graph;
+  Kept kept{selection};
   for (std::uint64_t node = 0; node < header.nodes;) {
     if (text.at_end()) check_count(text, "node lines", node, header.nodes);
     if (text.peek() == '%') {
       text.skip_line();
       continue;
     }
-    read_node(text, header, static_cast<Node>(node++), graph);
+    read_node(text, header, static_cast<Node>(node++), kept);
     text.end_line();
   }
   if (text.skip_comments("%")) text.end_line();  // end_line() fails if there is more text
-  if (graph.num_edges() != 2 * header.edges) {
+  if (kept.seen != 2 * header.edges) {
     text.fail_at(header.line, "the header promised " + std::to_string(header.edges) +
                                   " edges, which are neighbours twice, but there are " +
-                                  std::to_string(graph.num_edges()) + " neighbours");
+                                  std::to_string(kept.seen) + " neighbours");
   }
-  if (const auto edge = one_way_edge(graph)) {
+  if (!selection.all()) {
+    selection.set_weighted(header.weighted);
+    if (selection.symmetric()) return std::move(kept.graph);
+    text.fail(
+        "a node is not a neighbour of one of its neighbours, or not as often or with another "
+        "weight; a run on one rank says which");
+  }
+  if (const auto edge = one_way_edge(kept.graph)) {
     const auto from = std::to_string(edge->from + 1ULL);
     const auto to = std::to_string(edge->to + 1ULL);
     text.fail("node " + to + " is a neighbour of node " + from + ", but " + from +
               " is not one of " + to + ", or not as often or with another weight");
   }
-  return graph;
+  return std::move(kept.graph);
 }
 
 }  // namespace cohort::detail

@@ -1,5 +1,6 @@
 #include "graph/spec.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <string>
@@ -7,6 +8,7 @@
 #include "cohort/error.hpp"
 #include "graph/cache.hpp"
 #include "graph/generators.hpp"
+#include "graph/read.hpp"
 
 namespace cohort {
 namespace {
@@ -207,6 +209,14 @@ std::optional<EdgeList> load_edges(std::string_view spec, std::uint32_t part, st
     return list;
   }
   return {};
+}
+
+std::optional<Csr> load_rows(std::string_view spec, Selection& selection) {
+  const auto kind = [&](const SpecKind& each) { return kind_of(spec) == kind_of(each.syntax); };
+  if (std::ranges::any_of(std::span{kinds}.first(loads.size()), kind)) return {};
+  const auto file = find_input(spec);
+  if (!file) return {};
+  return read_rows(*file, selection);
 }
 
 Csr load_graph(std::string_view spec) {

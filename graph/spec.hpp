@@ -9,6 +9,7 @@
 #include "graph/arguments.hpp"
 #include "graph/build.hpp"
 #include "graph/csr.hpp"
+#include "graph/selection.hpp"
 
 namespace cohort {
 
@@ -18,6 +19,10 @@ namespace cohort {
 /// Creates or reads the graph that `spec` describes. Throws Error{bad_options} if the spec is
 /// invalid or the graph too large, and Error{bad_file} for a file with errors.
 [[nodiscard]] Csr load_graph(std::string_view spec);
+
+/// The selected rows of the graph in the file that `spec` names; the others are empty. Returns
+/// nothing if it names no file.
+[[nodiscard]] std::optional<Csr> load_rows(std::string_view spec, Selection& selection);
 
 /// One of `parts` parts of the edges that a generator draws, in one direction. Returns nothing for
 /// kinds of graphs that cannot be made in parts; rmat and grid can. symmetrise() of all parts

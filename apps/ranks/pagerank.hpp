@@ -101,7 +101,8 @@ struct RankedPages {
   template <class Group>
   void push(Group& group, Part& part, Node index) const {
     const double share = part.values[index] / static_cast<double>(part.degree(index));
-    for (std::uint64_t edge = part.offsets[index]; edge < part.offsets[index + 1]; ++edge)
+    const std::uint64_t end = part.first_edge(index + 1);
+    for (std::uint64_t edge = part.first_edge(index); edge < end; ++edge)
       add(group, part.targets[edge], share);
   }
 };

@@ -174,7 +174,8 @@ struct Relax {
     if (group.atomic(part.flags[index]).exchange(at_rest, Order::acq_rel) == at_rest) return false;
     const Value value = group.atomic(part.values[index]).load();
     bool again = false;
-    for (std::uint64_t edge = part.offsets[index]; edge < part.offsets[index + 1]; ++edge) {
+    const std::uint64_t end = part.first_edge(index + 1);
+    for (std::uint64_t edge = part.first_edge(index); edge < end; ++edge) {
       const Node to = part.targets[edge];
       const Value next = Rule::next(value, part.weights.empty() ? 1 : part.weights[edge]);
       const std::uint32_t shard = shards.shard_of(to);

@@ -13,6 +13,7 @@
 
 #include "cohort/protocol/network.hpp"
 #include "cohort/protocol/placement.hpp"
+#include "cohort/shards.hpp"
 #include "graph/build.hpp"
 #include "graph/csr.hpp"
 #include "graph/spec.hpp"
@@ -50,17 +51,19 @@ class NodeShards {
   Node nodes_ = 0;
 };
 
-/// The edges of the nodes of a shard.
+/// The edges of the nodes of a shard: parts of the arrays of a rank that made them.
 struct Rows {
   Node first = 0;
-  std::vector<std::uint64_t> offsets{0};
-  std::vector<Node> targets;
-  std::vector<Weight> weights;  // if empty, all weights are 1
+  Slice<std::uint64_t> offsets;  // in the arrays of that rank
+  Slice<Node> targets;
+  Slice<Weight> weights;  // if empty, all weights are 1
 
   [[nodiscard]] Node nodes() const { return static_cast<Node>(offsets.size() - 1); }
   [[nodiscard]] std::uint64_t degree(Node index) const {
     return offsets[index + 1] - offsets[index];
   }
+  /// The edges of a node: indices of targets and weights, from here to first_edge(index + 1) - 1.
+  [[nodiscard]] std::uint64_t first_edge(Node index) const { return offsets[index] - offsets[0]; }
 
   template <class Visit>
   void fields(Visit& visit) {
@@ -76,46 +79,113 @@ class SharedGraph {
  public:
   enum class Wants : std::uint8_t { as_it_is, weights, both_directions };
 
-  /// Loads the whole graph, unless graphs of its kind can be generated in parts. Throws as
+  /// Several ranks read a file twice: here for its number of nodes, and again in rows(). One rank
+  /// loads the whole graph, unless graphs of its kind can be generated in parts. Throws as
   /// load_graph does.
-  SharedGraph(std::string spec, Wants wants) : spec_(std::move(spec)), wants_(wants) {
+  SharedGraph(std::string spec, Wants wants, std::uint32_t ranks)
+      : spec_(std::move(spec)), wants_(wants) {
     // Load the smallest possible part: only its number of nodes is used.
     if (const auto part = load_edges(spec_, 0, std::numeric_limits<std::uint32_t>::max())) {
       nodes_ = static_cast<Node>(part->nodes);
+      made_in_parts_ = symmetric_ = true;
       return;
     }
+    if (ranks > 1) {
+      Selection none{[](Node) { return false; }};
+      if (const auto empty = load_rows(spec_, none)) {
+        nodes_ = empty->num_nodes();
+        symmetric_ = none.symmetric();
+        degrees_ = none.degrees();
+        return;
+      }
+    }
     whole_ = load_graph(spec_);
-    if (wants == Wants::weights) whole_ = with_weights(std::move(*whole_));
-    if (wants == Wants::both_directions && !is_symmetric(*whole_)) whole_ = symmetrise(*whole_);
+    symmetric_ = is_symmetric(*whole_);
     nodes_ = whole_->num_nodes();
   }
 
   [[nodiscard]] Node nodes() const { return nodes_; }
-  /// Whether every edge exists in both directions. Call it before rows().
-  [[nodiscard]] bool symmetric() const { return !whole_ || is_symmetric(*whole_); }
+  /// Whether every edge exists in both directions.
+  [[nodiscard]] bool symmetric() const { return symmetric_; }
+
+  /// The number of nodes and edges of each shard. Empty for graphs generated in parts, whose hubs
+  /// are in all shards. Call it before rows().
+  [[nodiscard]] std::vector<std::uint64_t> weights(const NodeShards& shards) const {
+    if (made_in_parts_) return {};
+    std::vector<std::uint64_t> weights(shards.shards());
+    for (Node node = 0; node < nodes_; ++node) {
+      const std::uint64_t degree = whole_ ? whole_->offsets[node + 1] - whole_->offsets[node]
+                                   : node < degrees_.size() ? degrees_[node]
+                                                            : 0;
+      weights[shards.shard_of(node)] += 1 + degree;
+    }
+    return weights;
+  }
 
   /// The rows of this rank's shards, in ascending order. Collective; call it once.
   template <protocol::Network N>
   std::vector<Rows> rows(N& network, const NodeShards& shards, const protocol::Owners& owners) {
-    std::vector<Rows> rows;
-    std::vector<std::uint32_t> place(owners.size());  // index of each shard in `rows`
-    for (std::uint32_t shard = 0; shard < owners.size(); ++shard) {
-      if (owners[shard] != network.rank()) continue;
-      place[shard] = static_cast<std::uint32_t>(rows.size());
-      rows.emplace_back().first = shards.first_of(shard);
-      rows.back().offsets.assign(shards.first_of(shard + 1) - rows.back().first + std::size_t{1},
-                                 0);
-    }
-    if (whole_) {
-      for (Rows& its : rows) cut(its);
+    RankArrays arrays{network.rank(), shards, owners};
+    if (!made_in_parts_) {
+      if (!whole_) read_rows_of(network.rank(), shards, owners);
+      prepare_whole();
+      cut(network.rank(), shards, owners, arrays);
       whole_.reset();
     } else {
-      from_edges(traded(network, shards, owners), shards, place, rows);
+      from_edges(traded(network, shards, owners), shards, arrays);
+      drop_duplicates(arrays);
+      if (wants_ == Wants::weights) give_weights(network.rank(), shards, owners, arrays);
+    }
+    std::vector<Rows> rows;
+    for (std::uint32_t shard = 0; shard < owners.size(); ++shard) {
+      if (owners[shard] != network.rank()) continue;
+      const std::size_t at = arrays.first[shard];
+      const std::size_t nodes = shards.first_of(shard + 1) - shards.first_of(shard);
+      const std::uint64_t begin = arrays.offsets[at];
+      const std::uint64_t edges = arrays.offsets[at + nodes] - begin;
+      rows.push_back({.first = shards.first_of(shard),
+                      .offsets = arrays.offsets.part(at, nodes + 1),
+                      .targets = arrays.targets.part(begin, edges),
+                      .weights = arrays.weights.empty() ? Slice<Weight>{}
+                                                        : arrays.weights.part(begin, edges)});
     }
     return rows;
   }
 
  private:
+  /// The rows of all shards of a rank, one after another.
+  struct RankArrays {
+    RankArrays(std::uint32_t rank, const NodeShards& shards, const protocol::Owners& owners)
+        : first(owners.size()) {
+      std::size_t nodes = 0;
+      for (std::uint32_t shard = 0; shard < owners.size(); ++shard) {
+        if (owners[shard] != rank) continue;
+        first[shard] = nodes;
+        nodes += shards.first_of(shard + 1) - shards.first_of(shard);
+      }
+      offsets = Slice<std::uint64_t>(nodes + 1, 0);
+    }
+
+    std::vector<std::size_t> first;  // index in `offsets` of the first node of each shard here
+    Slice<std::uint64_t> offsets;
+    Slice<Node> targets;
+    Slice<Weight> weights;
+  };
+
+  /// Reads a file again, for a rank's rows.
+  void read_rows_of(std::uint32_t rank, const NodeShards& shards, const protocol::Owners& owners) {
+    degrees_ = {};
+    Selection mine{[&](Node node) { return owners[shards.shard_of(node)] == rank; },
+                   wants_ == Wants::both_directions && !symmetric_};
+    whole_ = load_rows(spec_, mine);
+    if (!whole_ || whole_->num_nodes() != nodes_)
+      throw Error{Errc::bad_file, spec_ + ": the file has changed while it was read"};
+  }
+  void prepare_whole() {
+    if (wants_ == Wants::weights) whole_ = with_weights(std::move(*whole_));
+    if (wants_ == Wants::both_directions && !symmetric_) whole_ = symmetrise(*whole_);
+  }
+
   /// Sends both directions of all edges to the ranks that own their first nodes.
   template <protocol::Network N>
   std::vector<protocol::Bytes> traded(N& network, const NodeShards& shards,
@@ -136,72 +206,111 @@ class SharedGraph {
     return arrived;
   }
 
-  void from_edges(std::vector<protocol::Bytes> parcels, const NodeShards& shards,
-                  const std::vector<std::uint32_t>& place, std::vector<Rows>& rows) const {
+  static void from_edges(const std::vector<protocol::Bytes>& parcels, const NodeShards& shards,
+                         RankArrays& arrays) {
+    // What to add to a node for its index in `offsets`, modulo 2^64, by shard.
+    std::vector<std::size_t> to_index(arrays.first.size());
+    for (std::uint32_t shard = 0; shard < to_index.size(); ++shard)
+      to_index[shard] = arrays.first[shard] - shards.first_of(shard);
     const auto for_edges = [&](const auto& see) {
       for (const protocol::Bytes& parcel : parcels) {
         for (std::size_t at = 0; at < parcel.size(); at += sizeof(Edge)) {
           Edge edge;
           std::memcpy(&edge, parcel.data() + at, sizeof edge);
-          Rows& its = rows[place[shards.shard_of(edge.from)]];
-          see(its, edge.from - its.first, edge.to);
+          see(to_index[shards.shard_of(edge.from)] + edge.from, edge);
         }
       }
     };
-    for_edges([](Rows& its, Node index, Node /*to*/) { ++its.offsets[index + std::size_t{1}]; });
-    for (Rows& its : rows) {
-      for (std::size_t i = 1; i < its.offsets.size(); ++i) its.offsets[i] += its.offsets[i - 1];
-      its.targets.resize(its.offsets.back());
-    }
-    std::vector<std::vector<std::uint64_t>> next;
-    for (const Rows& its : rows) next.push_back(its.offsets);
-    for_edges([&](Rows& its, Node index, Node to) {
-      its.targets[next[static_cast<std::size_t>(&its - rows.data())][index]++] = to;
-    });
-    parcels.clear();
-    for (Rows& its : rows) sort(its, shards.nodes());
+    const Slice<std::uint64_t>& offsets = arrays.offsets;
+    for_edges([&](std::size_t index, const Edge&) { ++offsets[index + 1]; });
+    for (std::size_t i = 1; i < offsets.size(); ++i) offsets[i] += offsets[i - 1];
+    arrays.targets = Slice<Node>(offsets[offsets.size() - 1]);
+    std::vector<std::uint64_t> next{offsets.begin(), offsets.end()};
+    for_edges(
+        [&](std::size_t index, const Edge& edge) { arrays.targets[next[index]++] = edge.to; });
   }
 
   /// Sorts the targets of each node and drops duplicates, as symmetrise() does.
-  void sort(Rows& its, Node nodes) const {
-    auto out = its.targets.begin();
+  static void drop_duplicates(RankArrays& arrays) {
+    Node* out = arrays.targets.begin();
     std::uint64_t begin = 0;
-    for (Node index = 0; index < its.nodes(); ++index) {
-      const auto first = its.targets.begin() + static_cast<std::ptrdiff_t>(begin);
-      const auto last = its.targets.begin() + static_cast<std::ptrdiff_t>(its.offsets[index + 1]);
-      begin = its.offsets[index + 1];
+    for (std::size_t index = 0; index + 1 < arrays.offsets.size(); ++index) {
+      Node* const first = arrays.targets.begin() + begin;
+      Node* const last = arrays.targets.begin() + arrays.offsets[index + 1];
+      begin = arrays.offsets[index + 1];
       std::sort(first, last);
       out = std::unique_copy(first, last, out);
-      its.offsets[index + 1] = static_cast<std::uint64_t>(out - its.targets.begin());
-    }
-    its.targets.erase(out, its.targets.end());
-    if (wants_ != Wants::weights) return;
-    its.weights.reserve(its.targets.size());
-    for (Node index = 0; index < its.nodes(); ++index) {
-      for (std::uint64_t edge = its.offsets[index]; edge < its.offsets[index + 1]; ++edge)
-        its.weights.push_back(given_weight(its.first + index, its.targets[edge], nodes));
+      arrays.offsets[index + 1] = static_cast<std::uint64_t>(out - arrays.targets.begin());
     }
   }
 
-  /// Cuts a shard's rows out of the whole graph.
-  void cut(Rows& its) const {
-    const std::uint64_t begin = whole_->offsets[its.first];
-    const std::uint64_t end = whole_->offsets[its.first + its.nodes()];
-    for (std::size_t i = 0; i < its.offsets.size(); ++i)
-      its.offsets[i] = whole_->offsets[its.first + i] - begin;
-    const auto part = [&](const auto& all) {
-      return std::vector(all.begin() + static_cast<std::ptrdiff_t>(begin),
-                         all.begin() + static_cast<std::ptrdiff_t>(end));
-    };
-    its.targets = part(whole_->targets);
-    if (wants_ == Wants::weights && !whole_->weights.empty()) its.weights = part(whole_->weights);
+  /// Calls `see(first node, end, first index)` for each shard of a rank.
+  template <class See>
+  static void for_shards(std::uint32_t rank, const NodeShards& shards,
+                         const protocol::Owners& owners, const RankArrays& arrays, See see) {
+    for (std::uint32_t shard = 0; shard < owners.size(); ++shard) {
+      if (owners[shard] == rank)
+        see(shards.first_of(shard), shards.first_of(shard + 1), arrays.first[shard]);
+    }
+  }
+
+  static void give_weights(std::uint32_t rank, const NodeShards& shards,
+                           const protocol::Owners& owners, RankArrays& arrays) {
+    const Slice<std::uint64_t>& offsets = arrays.offsets;
+    arrays.weights = Slice<Weight>(offsets[offsets.size() - 1]);
+    for_shards(rank, shards, owners, arrays, [&](Node node, Node end, std::size_t index) {
+      for (; node < end; ++node, ++index) {
+        for (std::uint64_t edge = offsets[index]; edge < offsets[index + 1]; ++edge)
+          arrays.weights[edge] = given_weight(node, arrays.targets[edge], shards.nodes());
+      }
+    });
+  }
+
+  /// Cuts a rank's rows out of the whole graph.
+  void cut(std::uint32_t rank, const NodeShards& shards, const protocol::Owners& owners,
+           RankArrays& arrays) const {
+    std::uint64_t edges = 0;
+    for_shards(rank, shards, owners, arrays, [&](Node node, Node end, std::size_t /*index*/) {
+      edges += whole_->offsets[end] - whole_->offsets[node];
+    });
+    const bool weights = wants_ == Wants::weights && !whole_->weights.empty();
+    arrays.targets = Slice<Node>(edges);
+    if (weights) arrays.weights = Slice<Weight>(edges);
+    edges = 0;
+    for_shards(rank, shards, owners, arrays, [&](Node node, Node end, std::size_t index) {
+      const std::uint64_t first = whole_->offsets[node];
+      const std::uint64_t count = whole_->offsets[end] - first;
+      std::copy_n(whole_->targets.data() + first, count, arrays.targets.data() + edges);
+      if (weights)
+        std::copy_n(whole_->weights.data() + first, count, arrays.weights.data() + edges);
+      for (; node < end; ++node)
+        arrays.offsets[++index] = edges + (whole_->offsets[node + 1] - first);
+      edges += count;
+    });
   }
 
   std::string spec_;
   Wants wants_;
   Node nodes_ = 0;
-  std::optional<Csr> whole_;
+  bool made_in_parts_ = false;
+  bool symmetric_ = false;
+  std::vector<std::uint32_t> degrees_;  // of a file's nodes
+  std::optional<Csr> whole_;            // or only this rank's rows of it
 };
+
+/// A value for each node of a rank's rows, in one array.
+template <class T>
+std::vector<Slice<T>> value_per_node(const std::vector<Rows>& rows, const T& value) {
+  std::size_t nodes = 0;
+  for (const Rows& its : rows) nodes += its.nodes();
+  const Slice<T> all(nodes, value);
+  std::vector<Slice<T>> values;
+  for (std::size_t at = 0; const Rows& its : rows) {
+    values.push_back(all.part(at, its.nodes()));
+    at += its.nodes();
+  }
+  return values;
+}
 
 /// The node of highest degree; the first one if there are several. Collective.
 template <protocol::Network N>

@@ -47,13 +47,16 @@ class RankedApps {
     const SourceChoice source{run_.input, run_.settings};
     load(Wants::as_it_is);
     RankedBfs::Memory memory{threads(), shards_.nodes()};
+    const bool symmetric = graph_->symmetric();
     const auto levels = see_through<std::uint32_t>(
-        RankedBfs{.shards = shards_, .memory = &memory, .symmetric = graph_->symmetric()},
-        [&](Rows rows) {
-          RankedBfs::Part part{std::move(rows), {}};
-          part.values.assign(part.nodes(), RankedBfs::unreached);
-          if (source_ - part.first < part.nodes()) part.values[source_ - part.first] = 0;
-          return part;
+        RankedBfs{.shards = shards_, .memory = &memory, .symmetric = symmetric},
+        [&](const std::vector<Rows>& rows) {
+          std::vector<RankedBfs::Part> parts = RankedBfs::parts_of(rows, source_);
+          if (network_.ranks() == 1) {
+            memory.one_machine.emplace(engine_, run_.options.launch, parts, shards_.nodes(),
+                                       symmetric, source_);
+          }
+          return parts;
         },
         &source);
     return judged(
@@ -99,11 +102,15 @@ class RankedApps {
     std::vector<double> away(shards_.nodes(), 0);
     const auto ranks = see_through<double>(
         RankedPages{.shards = shards_, .away = away.data(), .tolerance = tolerance},
-        [](Rows rows) {
-          RankedPages::Part part{std::move(rows), {}, {}};
-          part.values.assign(part.nodes(), 1);
-          part.sums.assign(part.nodes(), 0);
-          return part;
+        [](const std::vector<Rows>& rows) {
+          std::vector<RankedPages::Part> parts;
+          for (const Rows& its : rows) {
+            parts.push_back({its, {}, {}});
+            RankedPages::Part& part = parts.back();
+            part.values.assign(part.nodes(), 1);
+            part.sums.assign(part.nodes(), 0);
+          }
+          return parts;
         },
         nullptr);
     return judged(
@@ -135,7 +142,7 @@ class RankedApps {
     // Newcomers begin with an exchange, so only they cannot report a failed load to the others.
     std::exception_ptr fault;
     try {
-      graph_.emplace(run_.input, wants);
+      graph_.emplace(run_.input, wants, network_.ranks());
     } catch (const std::exception&) {
       if (network_.joined()) throw;
       fault = std::current_exception();
@@ -166,17 +173,21 @@ class RankedApps {
     typename Kernel::Lists lists{threads(), shards_.nodes()};
     return see_through<typename Rule::Value>(
         Kernel{.shards = shards_, .lists = &lists, .delta = delta},
-        [&](Rows rows) {
-          typename Kernel::Part part{std::move(rows), {}, {}};
-          part.values.assign(part.nodes(), Kernel::none);
-          part.flags.assign(part.nodes(), Kernel::at_rest);
-          for (Node index = 0; index < part.nodes(); ++index) {
-            const Node node = part.first + index;
-            if (source != nullptr && node != source_) continue;
-            part.values[index] = source == nullptr ? node : 0;
-            part.flags[index] = Kernel::far;
+        [&](const std::vector<Rows>& rows) {
+          std::vector<typename Kernel::Part> parts;
+          for (const Rows& its : rows) {
+            parts.push_back({its, {}, {}});
+            typename Kernel::Part& part = parts.back();
+            part.values.assign(part.nodes(), Kernel::none);
+            part.flags.assign(part.nodes(), Kernel::at_rest);
+            for (Node index = 0; index < part.nodes(); ++index) {
+              const Node node = part.first + index;
+              if (source != nullptr && node != source_) continue;
+              part.values[index] = source == nullptr ? node : 0;
+              part.flags[index] = Kernel::far;
+            }
           }
-          return part;
+          return parts;
         },
         source);
   }
@@ -188,17 +199,17 @@ class RankedApps {
   }
 
   /// Runs the job. If it finished, returns the values of all nodes on rank 0.
-  template <class Value, class Kernel, class MakePart>
-  std::vector<Value> see_through(Kernel kernel, MakePart make_part, const SourceChoice* source) {
+  template <class Value, class Kernel, class MakeParts>
+  std::vector<Value> see_through(Kernel kernel, MakeParts make_parts, const SourceChoice* source) {
     RankOptions options = run_.options;
+    options.weights = graph_->weights(shards_);
     options.name = run_.app + " on " + run_.input;
     RankJob<N, Engine, Kernel> job{network_, engine_, std::move(kernel), options};
     run_.control(&job.requests());
     outcome_.report = job.run([&](const protocol::Owners& owners) {
-      std::vector<Rows> rows = graph_->rows(network_, shards_, owners);
+      const std::vector<Rows> rows = graph_->rows(network_, shards_, owners);
       if (source != nullptr) source_ = source_of(*source, rows);
-      std::vector<typename Kernel::Part> parts;
-      for (Rows& its : rows) parts.push_back(make_part(std::move(its)));
+      std::vector<typename Kernel::Part> parts = make_parts(rows);
       run_.made();
       return parts;
     });
@@ -216,7 +227,7 @@ class RankedApps {
     job.for_parts([&](std::uint32_t /*shard*/, const auto& part) {
       edges += part.targets.size();
       writer.value(part.first);
-      writer.list(std::span{part.values});
+      writer.list(std::span<const Value>{part.values});
     });
     const protocol::Ballot all =
         network_.vote({.least = ~edges, .sum = static_cast<double>(edges)});

@@ -22,6 +22,7 @@
 #include "cohort/error.hpp"
 #include "cohort/job.hpp"
 #include "cohort/kernel.hpp"
+#include "cohort/protocol/balance.hpp"
 #include "cohort/protocol/ranks.hpp"
 #include "cohort/shards.hpp"
 
@@ -31,6 +32,9 @@ namespace cohort {
 struct RankOptions {
   /// V, the number of shards of the job on all ranks. A job can have at most this many ranks.
   std::uint32_t shards = 64;
+  /// What each shard costs, if that is known: the same on all ranks. Decides where the shards are
+  /// at the start. Empty: all cost the same.
+  std::vector<std::uint64_t> weights = {};
   /// How each superstep is launched on the rank's engine.
   LaunchOptions launch = {};
   /// Distinguishes the checkpoints of different jobs. Default: the kernel's name.
@@ -55,6 +59,23 @@ struct RankReport {
 
 /// Requests to the ranks of a running job: see protocol::Requests.
 using RankRequests = protocol::Requests<cpu::Platform>;
+
+/// Whether a request waits for the next exchange: see RankRequests. A kernel has it as the member
+/// `asked`, and may go on without exchanges while all shards are on this rank: no other rank can be
+/// asked then.
+class Asked {
+ public:
+  Asked() = default;
+  explicit Asked(const RankRequests& requests) : requests_(&requests) {}
+
+  explicit operator bool() const {
+    const protocol::Ballot mine = requests_->ballot(true);
+    return mine.target + mine.save + mine.suspend != 0;
+  }
+
+ private:
+  const RankRequests* requests_ = nullptr;
+};
 
 /// Checkpoints in a folder: one file per shard, and a manifest that is renamed into place last.
 class ShardFiles {
@@ -125,9 +146,10 @@ class RankWork {
   using Memory = RankMemory<Part, Message>;
   using Bytes = protocol::Bytes;
 
-  RankWork(Engine& engine, Kernel kernel, const RankOptions& options)
+  RankWork(Engine& engine, Kernel kernel, const RankRequests& requests, const RankOptions& options)
       : engine_(engine),
         kernel_(std::move(kernel)),
+        requests_(requests),
         launch_(options.launch),
         memory_(options.shards, std::size_t{options.launch.max_groups.value_or(engine.capacity())} *
                                     options.launch.local_size.value_or(1)) {}
@@ -148,6 +170,7 @@ class RankWork {
     kernel_.in = Inbox<Message>{std::span<const Message>{memory_.inbox}};
     kernel_.out = Outbox<Message>{std::span{memory_.lanes}};
     if constexpr (requires { kernel_.tally; }) kernel_.tally = Tally<Message>{memory_};
+    if constexpr (requires { kernel_.asked; }) kernel_.asked = Asked{requests_};
     std::uint32_t wants = 0;
     const auto begin = std::chrono::steady_clock::now();
     const Report done =
@@ -269,6 +292,7 @@ class RankWork {
 
   Engine& engine_;
   Kernel kernel_;
+  const RankRequests& requests_;
   LaunchOptions launch_;
   Memory memory_;
   std::vector<std::uint32_t> adopted_;  // shards that have come since the last superstep
@@ -304,11 +328,13 @@ class RankJob {
   RankJob(N& network, Engine& engine, Kernel kernel, RankOptions options)
       : network_(network),
         options_(checked(std::move(options), network)),
-        work_(engine, std::move(kernel), options_),
+        work_(engine, std::move(kernel), requests_, options_),
         files_(options_.checkpoint,
                options_.name.empty() ? detail::checkpoint_name<Kernel>() : options_.name),
         rank_(network, work_, requests_, options_.checkpoint.empty() ? nullptr : &files_,
-              options_.shards) {}
+              options_.weights.empty()
+                  ? protocol::first_owners(options_.shards, network.ranks())
+                  : protocol::balanced_owners(options_.weights, network.ranks())) {}
 
   /// Runs this rank's part to its end. `make(owners)` makes the shards of this rank, in ascending
   /// order. All ranks call it, but only at a fresh start. Throws the kernel's exception on this
@@ -350,6 +376,10 @@ class RankJob {
                                          ": each of the " + std::to_string(network.ranks()) +
                                          " ranks needs one"};
     }
+    if (!options.weights.empty() && options.weights.size() != options.shards) {
+      throw Error{Errc::bad_options, "weights of " + std::to_string(options.weights.size()) +
+                                         " shards: there are " + std::to_string(options.shards)};
+    }
     if (options.every.count() > 0 && options.checkpoint.empty())
       throw Error{Errc::bad_options, "checkpoints every so often need a folder: set `checkpoint`"};
     return options;
@@ -380,9 +410,9 @@ class RankJob {
 
   N& network_;
   RankOptions options_;
+  RankRequests requests_;
   detail::RankWork<Engine, Kernel> work_;
   ShardFiles files_;
-  RankRequests requests_;
   protocol::Rank<cpu::Platform, N, detail::RankWork<Engine, Kernel>, ShardFiles> rank_;
 };
 

@@ -20,6 +20,50 @@ namespace cohort {
 
 namespace detail {
 
+/// Uninitialised memory for a large array; in huge pages, like the memory of buffers.
+[[nodiscard]] std::shared_ptr<void> shared_memory(std::size_t bytes);
+
+}  // namespace detail
+
+/// An array, or a part of an array. All parts keep the memory of the array, so the shards of a rank
+/// can lie next to each other in memory. Only the part itself moves to another rank, or into a
+/// checkpoint.
+template <class T>
+class Slice {
+  static_assert(
+      std::is_trivially_copyable_v<T>,
+      "cohort: an array is sent byte by byte, so its elements must be trivially copyable");
+
+ public:
+  Slice() = default;
+  /// Uninitialised.
+  explicit Slice(std::size_t size)
+      : memory_(detail::shared_memory(size * sizeof(T))),
+        data_(static_cast<T*>(memory_.get())),
+        size_(size) {}
+  Slice(std::size_t size, const T& value) : Slice(size) { std::fill_n(data_, size, value); }
+
+  [[nodiscard]] Slice part(std::size_t first, std::size_t size) const {
+    Slice its = *this;
+    its.data_ += first;
+    its.size_ = size;
+    return its;
+  }
+  [[nodiscard]] T* data() const { return data_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+  [[nodiscard]] T* begin() const { return data_; }
+  [[nodiscard]] T* end() const { return data_ + size_; }
+  [[nodiscard]] T& operator[](std::size_t at) const { return data_[at]; }
+
+ private:
+  std::shared_ptr<void> memory_;
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+namespace detail {
+
 /// The messages and the tally of one thread.
 template <class Message>
 struct alignas(64) Lane {
@@ -53,14 +97,18 @@ struct RankMemory {
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
 };
 
-/// Writes or reads a Part: `part.fields(visit)` calls `visit(field)` for each vector and plain
-/// value.
+/// Writes or reads a Part: `part.fields(visit)` calls `visit(field)` for each vector, Slice and
+/// plain value.
 struct FieldWriter {
   protocol::ParcelWriter writer;
 
   template <class T>
   void operator()(const std::vector<T>& field) {
     writer.list(std::span{field});
+  }
+  template <class T>
+  void operator()(const Slice<T>& field) {
+    writer.list(std::span<const T>{field.data(), field.size()});
   }
   template <class T>
   void operator()(const T& field) {
@@ -73,6 +121,12 @@ struct FieldReader {
   template <class T>
   void operator()(std::vector<T>& field) {
     field = reader.list<T>();
+  }
+  template <class T>
+  void operator()(Slice<T>& field) {
+    const std::vector<T> items = reader.list<T>();
+    field = Slice<T>(items.size());
+    std::copy(items.begin(), items.end(), field.begin());
   }
   template <class T>
   void operator()(T& field) {

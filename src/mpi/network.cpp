@@ -81,8 +81,8 @@ struct Network::Impl {
     return count;
   }
 
-  /// A parcel is a row of pieces, of which only the last one is short, so the receiver learns its
-  /// size without another message.
+  /// Sends a parcel in pieces. Only the last piece is shorter than `piece`, and it may be empty. So
+  /// the receiver needs no other message to learn the size.
   void send(const Bytes& parcel, int to, std::vector<MPI_Request>& requests) const {
     for (std::size_t at = 0;; at += piece) {
       const std::size_t size = std::min(piece, parcel.size() - at);

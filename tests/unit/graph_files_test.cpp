@@ -72,6 +72,66 @@ class GraphFiles : public testing::Test {
       fs::path{testing::TempDir()} / ("cohort_graph_files_" + std::to_string(::getpid()));
 };
 
+// ---- selected rows
+
+TEST(Selection, KeepsTheRowsThatTheWholeGraphHas) {
+  struct Text {
+    Format format;
+    const char* text;
+  };
+  const std::string banner = "%%MatrixMarket matrix coordinate ";
+  const std::string symmetric = banner + "integer symmetric\n4 4 4\n2 1 5\n3 1 6\n3 3 7\n4 3 1\n";
+  const std::string reals = banner + "real general\n3 3 3\n1 2 1\n2 1 1.5\n3 1 2\n";
+  for (const auto& [format, text] :
+       {Text{Format::dimacs, "p sp 4 5\na 1 2 10\na 3 1 0\na 2 1 10\na 2 2 7\na 1 2 3\n"},
+        Text{Format::dimacs, "p sp 3 2\na 1 2 4\na 2 1 5\n"},
+        Text{Format::dimacs, "p edge 4 3\ne 1 2\ne 3 1\ne 4 2\n"},
+        Text{Format::matrix_market, symmetric.c_str()}, Text{Format::matrix_market, reals.c_str()},
+        Text{Format::metis, "4 3 001\n2 1 3 5\n1 1 4 2\n1 5\n2 2\n"},
+        Text{Format::edge_list, "0 1\n1 0\n5 3\n3 5\n"},
+        Text{Format::weighted_edge_list, "0 1 9\n1 2 8\n2 1 8\n"}}) {
+    const Csr whole = parse(format, text);
+    for (const Node odd : {0U, 1U}) {
+      Selection mine{[&](Node node) { return node % 2 == odd; }};
+      const auto source = open_memory(text);
+      const Csr part = parse_graph(*source, format, "file", Scanner::usual_block, mine);
+      ASSERT_EQ(part.num_nodes(), whole.num_nodes()) << text;
+      EXPECT_EQ(mine.symmetric(), is_symmetric(whole)) << text;
+      for (Node node = odd; node < whole.num_nodes(); node += 2) {
+        const auto row = [node](const Csr& graph, const auto& values) {
+          return std::vector(values.begin() + static_cast<std::ptrdiff_t>(graph.offsets[node]),
+                             values.begin() + static_cast<std::ptrdiff_t>(graph.offsets[node + 1]));
+        };
+        EXPECT_EQ(row(part, part.targets), row(whole, whole.targets)) << text;
+        ASSERT_EQ(part.weights.empty(), whole.weights.empty() || part.targets.empty()) << text;
+        if (!part.weights.empty()) {
+          EXPECT_EQ(row(part, part.weights), row(whole, whole.weights)) << text;
+        }
+        const bool counted = node < mine.degrees().size();
+        EXPECT_EQ(counted ? mine.degrees()[node] : 0, row(whole, whole.targets).size()) << text;
+      }
+    }
+    Selection none{[](Node) { return false; }};
+    const auto source = open_memory(text);
+    EXPECT_EQ(parse_graph(*source, format, "file", Scanner::usual_block, none).num_edges(), 0U);
+  }
+}
+
+TEST(Selection, DoesNotHideErrorsInOtherRows) {
+  Selection none{[](Node) { return false; }};
+  for (const auto& [format, text, why] :
+       {std::tuple{Format::edge_list, "0 1\n1 x\n", "file:2"},
+        std::tuple{Format::dimacs, "p sp 2 2\na 1 2 1\n", "truncated"},
+        std::tuple{Format::metis, "2 1\n2\n\n", "promised"},
+        std::tuple{Format::metis, "3 1\n2\n\n1\n", "not a neighbour"}}) {
+    const auto source = open_memory(text);
+    EXPECT_THAT(refusal([&source = *source, its_format = format, &none] {
+                  return parse_graph(source, its_format, "file", Scanner::usual_block, none);
+                }),
+                HasSubstr(why));
+  }
+}
+
 // ---- formats
 
 TEST(Dimacs, HasWeightsAndDirections) {

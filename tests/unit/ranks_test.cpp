@@ -300,13 +300,44 @@ fs::path fresh_folder() {
 TEST(Ranks, AgreeOnGraphsWhoseEdgesGoOneWay) {
   const fs::path folder = fresh_folder();
   fs::create_directories(folder);
-  const std::string file = folder / "graph.el";
-  std::ofstream{file} << "0 1\n1 2\n2 0\n3 4\n4 5\n1 5\n";
-  for (const char* app : {"bfs", "cc", "l-sssp", "pagerank"}) {
-    const RankedOutcome outcome =
-        run_app(2, 1, {.app = app, .input = file, .options = {.shards = 4}, .verify = true});
-    EXPECT_EQ(outcome.verified, true) << app << ": " << outcome.difference;
+  const std::string list = folder / "graph.el";
+  std::ofstream{list} << "0 1\n1 2\n2 0\n3 4\n4 5\n1 5\n";
+  const std::string weighted = folder / "graph.gr";
+  std::ofstream{weighted} << "p sp 6 6\na 1 2 7\na 2 3 1\na 3 1 5\na 4 5 2\na 5 6 9\na 2 6 300\n";
+  for (const std::string& file : {list, weighted}) {
+    for (const char* app : {"bfs", "cc", "l-sssp", "pagerank"}) {
+      for (const std::uint32_t ranks : {1U, 2U, 3U}) {
+        const RankedOutcome outcome = run_app(
+            ranks, 1, {.app = app, .input = file, .options = {.shards = 4}, .verify = true});
+        EXPECT_EQ(outcome.verified, true) << app << ": " << outcome.difference;
+      }
+    }
   }
+  fs::remove_all(folder);
+}
+
+TEST(Placement, DealsOutHeavyShardsThatAreNeighbours) {
+  using protocol::balanced_owners;
+  EXPECT_EQ(balanced_owners({5, 5, 5, 4}, 2), protocol::first_owners(4, 2));
+  EXPECT_EQ(balanced_owners({9, 8, 7, 6, 1, 1, 1}, 3), (protocol::Owners{0, 1, 2, 2, 1, 0, 0}));
+  EXPECT_EQ(balanced_owners({0, 0, 0}, 2), protocol::first_owners(3, 2));
+}
+
+TEST(Ranks, HubsThatAreNeighboursAreOnDifferentRanks) {
+  const fs::path folder = fresh_folder();
+  fs::create_directories(folder);
+  const std::string file = folder / "hubs.el";
+  {
+    std::ofstream out{file};
+    for (int node = 0; node < 400; ++node) {  // the first quarter has most of the edges
+      for (int i = 0; i < (node < 100 ? 20 : 2); ++i)
+        out << node << ' ' << (node + 7 * i + 1) % 400 << '\n';
+    }
+  }
+  const RankedOutcome outcome =
+      run_app(4, 1, {.app = "bfs", .input = file, .options = {.shards = 32}, .verify = true});
+  EXPECT_EQ(outcome.verified, true) << outcome.difference;
+  EXPECT_LT(outcome.imbalance, 1.1);  // 3.1 if neighbours shared a rank
   fs::remove_all(folder);
 }
 
@@ -340,8 +371,9 @@ TEST(Ranks, ASuspendedJobGoesOnOnAnotherNumberOfRanks) {
 }
 
 TEST(Ranks, AJobGrowsAndShrinksWhileItRuns) {
-  for (const char* app :
-       {"bfs", "l-sssp", "pagerank"}) {  // cc needs only one superstep on one rank
+  for (const Case& job :  // cc needs only one superstep on one rank
+       {Case{"bfs", "road:4000"}, Case{"bfs", "rmat:11"}, Case{"l-sssp", "road:4000"},
+        Case{"pagerank", "road:4000"}}) {
     constexpr std::uint32_t seats = 4;
     RankedOutcome outcome;
     std::atomic<std::uint32_t> joined{0};
@@ -349,7 +381,7 @@ TEST(Ranks, AJobGrowsAndShrinksWhileItRuns) {
     on_ranks(1, seats, [&](Network& network, std::uint32_t seat) {
       cpu::Engine engine{{.capacity = 1}};
       std::jthread scheduler;
-      RankedRun run{.app = app, .input = "road:4000", .options = {.shards = 12}, .verify = true};
+      RankedRun run{.app = job.app, .input = job.input, .options = {.shards = 12}, .verify = true};
       run.control = [&](RankRequests* requests) {
         scheduler = {};  // so that no request comes after the end
         if (requests == nullptr) return;
@@ -372,9 +404,9 @@ TEST(Ranks, AJobGrowsAndShrinksWhileItRuns) {
       if (seat == 0) outcome = its;
       return false;
     });
-    EXPECT_EQ(outcome.verified, true) << app << ": " << outcome.difference;
-    EXPECT_GE(joined, 2U) << app;
-    EXPECT_GE(left, 1U) << app;
+    EXPECT_EQ(outcome.verified, true) << job.app << ": " << outcome.difference;
+    EXPECT_GE(joined, 2U) << job.app;
+    EXPECT_GE(left, 1U) << job.app;
   }
 }
 

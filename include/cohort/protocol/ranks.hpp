@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstdint>
 #include <exception>
+#include <utility>
 #include <vector>
 
 #include "cohort/kernel.hpp"
@@ -112,12 +113,14 @@ template <class P, Network N, Work W, Store S>
 class Rank {
  public:
   /// `store` may be null: the job then cannot be checkpointed.
-  Rank(N& network, W& work, Requests<P>& requests, S* store, std::uint32_t shards)
+  Rank(N& network, W& work, Requests<P>& requests, S* store, Owners owners)
       : network_(network),
         work_(work),
         requests_(requests),
         store_(store),
-        owners_(first_owners(shards, network.ranks())) {}
+        owners_(std::move(owners)) {}
+  Rank(N& network, W& work, Requests<P>& requests, S* store, std::uint32_t shards)
+      : Rank(network, work, requests, store, first_owners(shards, network.ranks())) {}
 
   /// Whether a shard is on this rank at the start.
   [[nodiscard]] bool has(std::uint32_t shard) const { return owners_[shard] == network_.rank(); }

@@ -1,0 +1,58 @@
+// Which rows of a graph a reader keeps. Invariant: a reader checks the whole text, and refuses the
+// same texts whichever rows it keeps.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "graph/build.hpp"
+
+namespace cohort {
+
+/// Which rows to keep, and facts about the whole graph.
+class Selection {
+ public:
+  Selection() = default;
+  /// The rows of the nodes that `keeps` accepts. `reversed`: also the edges that lead to them, in
+  /// the rows of other nodes.
+  explicit Selection(std::function<bool(Node)> keeps, bool reversed = false)
+      : keeps_(std::move(keeps)), reversed_(reversed) {}
+
+  [[nodiscard]] bool all() const { return !keeps_; }
+  [[nodiscard]] bool keeps(Node node) const { return all() || keeps_(node); }
+  [[nodiscard]] bool keeps(const Edge& edge, Edges edges) const {
+    return keeps(edge.from) || ((reversed_ || edges == Edges::undirected) && keeps(edge.to));
+  }
+
+  /// A reader calls it for each edge of the text, unless it keeps all().
+  void see(const Edge& edge, Edges edges, Weight weight) {
+    count(edge.from);
+    if (edges == Edges::directed) {
+      check_.add(edge.from, edge.to, weight);
+    } else if (edge.from != edge.to) {
+      count(edge.to);
+    }
+  }
+  /// Afterwards: whether each edge has an opposite one, with the same weight if they have weights.
+  [[nodiscard]] bool symmetric() const { return check_.symmetric(weighted_); }
+  /// The number of edges of each node, kept or not, up to the last node with edges.
+  [[nodiscard]] const std::vector<std::uint32_t>& degrees() const { return degrees_; }
+  /// Whether the edges of the text had weights.
+  void set_weighted(bool weighted) { weighted_ = weighted; }
+
+ private:
+  void count(Node node) {
+    if (node >= degrees_.size()) degrees_.resize(std::size_t{node} + 1);
+    ++degrees_[node];
+  }
+
+  std::function<bool(Node)> keeps_;
+  bool reversed_ = false;
+  bool weighted_ = false;
+  SymmetryCheck check_;
+  std::vector<std::uint32_t> degrees_;
+};
+
+}  // namespace cohort
