@@ -29,6 +29,7 @@ void cohort_trace(Group* group, uint what, ulong value) {
   explore::detail::record(static_cast<Trace>(what), group->id, group->active, value);
 }
 inline void cohort_copy(uchar* to, const uchar* from, uint size) {
+  if (from == nullptr) std::abort();  // tells the compiler that memcpy gets memory
   explore::detail::touch(from, size, false);
   explore::detail::touch(to, size, true);
   std::memcpy(to, from, size);
