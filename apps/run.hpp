@@ -127,23 +127,31 @@ Job start(Engine& engine, const Kernel& kernel, const LaunchOptions& launch,
   return engine.launch(kernel, launch);
 }
 
-template <class Engine, class Kernel>
-Report see_through(Engine& engine, const Kernel& kernel, const RunOptions& options) {
-  if (!options.restore.empty() && !options.movable)
-    throw Error{Errc::bad_options, "only a movable run can continue from a checkpoint"};
+/// Calls `start(launch options)` and waits for the end of the job that it returns. Records the
+/// job's trace where the options ask for traces.
+template <class Engine, class Start>
+Report see_through(Engine& engine, const Traits& traits, const RunOptions& options, Start start) {
   LaunchOptions launch = options.launch;
   launch.local_size = threads_per_group<Engine>(options);
   JobTrace* trace = nullptr;
   if (options.traces != nullptr) {
     const std::uint32_t groups = most_groups(engine, options);
-    trace = &options.traces->emplace_back(options.trace_limit,
-                                          rules_of(Contract<Kernel>::traits, groups));
+    trace = &options.traces->emplace_back(options.trace_limit, rules_of(traits, groups));
     if (!launch.resizable) trace->rules.start_groups = groups;
     launch.tracer = &trace->log;
   }
-  Report report = drive(start(engine, kernel, launch, options), options);
+  Report report = drive(start(launch), options);
   if (trace != nullptr) trace->status = report.status;
   return report;
+}
+
+template <class Engine, class Kernel>
+Report see_through(Engine& engine, const Kernel& kernel, const RunOptions& options) {
+  if (!options.restore.empty() && !options.movable)
+    throw Error{Errc::bad_options, "only a movable run can continue from a checkpoint"};
+  return see_through(engine, Contract<Kernel>::traits, options, [&](const LaunchOptions& launch) {
+    return start(engine, kernel, launch, options);
+  });
 }
 
 template <ResizingBarrier barrier, class Engine, class Kernel>

@@ -447,7 +447,8 @@ void record_timeline(Experiment& experiment, const AnyEngine& engine,
 }
 
 Json run(const ScenarioOptions& options, Wish wish) {
-  EngineSpec spec{.engine = options.engine, .capacity = options.capacity};
+  EngineSpec spec{
+      .engine = options.engine, .capacity = options.capacity, .scheduler = options.scheduler};
   // At least 8 groups, so that the shares differ.
   if (options.engine == "cpu" && !spec.capacity && wish.pairs.empty())
     spec.capacity = std::max(8U, cpu::usable_cpus());
@@ -462,7 +463,10 @@ Json run(const ScenarioOptions& options, Wish wish) {
   if (options.folder.empty()) {
     store.emplace(about);
   } else {
-    store.emplace(options.folder / multitask_file(options.engine, options.fixed_duration), about);
+    store.emplace(
+        options.folder / multitask_file(engine_in_files(options.engine, options.scheduler),
+                                        options.fixed_duration),
+        about);
   }
   for (const std::string& each : pairs.missing) std::cout << "note: " << each << '\n';
   if (engine.on_cpus() && capacity > cpu::usable_cpus()) {

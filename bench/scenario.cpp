@@ -13,4 +13,10 @@ std::span<const ListedScenario> scenarios() {
   return all;
 }
 
+std::string engine_in_files(std::string_view engine, std::string_view scheduler) {
+  std::string result{engine};
+  if (scheduler != "host") result.append(1, '-').append(scheduler);
+  return result;
+}
+
 }  // namespace cohort::bench

@@ -27,12 +27,20 @@ struct ScenarioOptions {
   std::string only = {};
   /// Whether tasks have the same duration on every share, instead of the same work.
   bool fixed_duration = false;
+  /// EngineSpec::scheduler, for the OpenCL engine.
+  std::string scheduler = "host";
+  /// Folder for pictures; empty: none.
+  std::filesystem::path frames = {};
 };
+
+/// The engine in names of result files: with its scheduler, unless that is the host.
+[[nodiscard]] std::string engine_in_files(std::string_view engine, std::string_view scheduler);
 
 /// Which further ScenarioOptions a scenario uses.
 struct ScenarioAccepts {
   bool capacity = false;  ///< because it makes an engine of its own
   bool only = false;      ///< because it measures pairs, or ways to share a GPU
+  bool frames = false;    ///< because it draws pictures
 };
 
 /// One scenario. Defined in a source of its own and listed in scenarios.def.

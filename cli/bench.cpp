@@ -45,6 +45,8 @@ struct Options {
   std::optional<std::uint32_t> capacity;
   std::string only;
   bool fixed_duration = false;
+  std::string scheduler = "host";
+  std::string frames;
   std::optional<double> minutes;
 };
 
@@ -90,12 +92,12 @@ int within(const Options& options, Interrupt& interrupt,
   }
 }
 
-void make_folder(const std::string& folder) {
+void make_folder(const std::string& option, const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) {
     throw Error{Errc::bad_options,
-                "--out '" + folder + "': " + error.message() + "; choose another folder"};
+                option + " '" + folder + "': " + error.message() + "; choose another folder"};
   }
   tool::check_writable(std::filesystem::path{folder} / "samples");
 }
@@ -111,7 +113,8 @@ std::filesystem::path record_file(const ListedScenario& chosen, const Options& o
   if (options.out.empty()) return options.json;
   if (keeps_samples(chosen.scenario)) return {};
   return std::filesystem::path{options.out} /
-         tool::file_of(chosen.scenario.name, chosen.engine, ".json");
+         tool::file_of(chosen.scenario.name,
+                       bench::engine_in_files(chosen.engine, options.scheduler), ".json");
 }
 
 std::uint32_t repetitions_of(const bench::Scenario& scenario, const Options& options) {
@@ -136,13 +139,17 @@ const ListedScenario& scenario_of(std::string_view name, const Options& options)
 }
 
 void check(const Options& options) {
-  if (!options.out.empty()) make_folder(options.out);
+  for (const auto& [name, folder] :
+       {std::pair{"--out", options.out}, {"--frames", options.frames}}) {
+    if (!folder.empty()) make_folder(name, folder);
+  }
   if (!options.json.empty()) tool::check_writable(options.json);
 }
 
 int run(const ListedScenario& chosen, const Options& options, std::stop_token stop) {
   check(options);
   const bench::Scenario& scenario = chosen.scenario;
+  check_scheduler(options.scheduler, chosen.engine);
   const std::filesystem::path file = record_file(chosen, options);
   if (!file.empty()) tool::check_writable(file);
 
@@ -153,10 +160,13 @@ int run(const ListedScenario& chosen, const Options& options, std::stop_token st
                                    .folder = options.out,
                                    .capacity = options.capacity,
                                    .only = options.only,
-                                   .fixed_duration = options.fixed_duration};
+                                   .fixed_duration = options.fixed_duration,
+                                   .scheduler = options.scheduler,
+                                   .frames = options.frames};
   nlohmann::ordered_json record{{"scenario", scenario.name}};
   record.update(tool::provenance());
   record["engine"] = how.engine;
+  if (how.engine == "opencl") record["scheduler"] = how.scheduler;
   record["repetitions"] = how.repetitions;
   record["quick"] = how.quick;
   const tool::OtherPrograms others;
@@ -277,9 +287,20 @@ void add_bench(CLI::App& tool, Action& chosen, Interrupt& interrupt) {
     add_value(*sub, "--out", options->out, "FOLDER",
               "Write the record into FOLDER, made if it is missing")
         ->excludes(json);
+    if (scenario.accepts.frames) {
+      add_value(*sub, "--frames", options->frames, "FOLDER",
+                "Write a picture of each rate into FOLDER as PNG, made if it is missing");
+    }
     if (scenario.accepts.capacity) {
       add_number(*sub, "--capacity", options->capacity, 1, max_groups_limit,
                  "Groups of the engine (default: chosen by the scenario)");
+    }
+    if (std::ranges::any_of(bench::scenarios(), [&](const ListedScenario& each) {
+          return each.scenario.name == name && each.engine == "opencl";
+        })) {
+      add_value(*sub, "--scheduler", options->scheduler, "WHERE",
+                "With --engine opencl: schedule on the host, or in a group of the device (default: "
+                "host)");
     }
     if (std::ranges::any_of(bench::scenarios(), [&](const ListedScenario& each) {
           return each.scenario.name == name && each.scenario.accepts.only;

@@ -10,7 +10,6 @@
 
 #include "apps/bfs/host.hpp"
 #include "cli/commands.hpp"
-#include "cli/fractal.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/options.hpp"
 #include "cli/report.hpp"
@@ -20,6 +19,7 @@
 #include "tool/other_programs.hpp"
 #include "tool/progress.hpp"
 #include "tool/record.hpp"
+#include "tool/renderer.hpp"
 #include "tool/timeline.hpp"
 
 namespace cohort::cli {
@@ -153,7 +153,7 @@ void print_strip(const Phase& phase, std::uint32_t most) {
 struct Outcome {
   std::uint32_t workers;
   std::uint32_t frame_workers;
-  std::uint32_t frame_side;
+  std::uint32_t frame_width;
   Phase alone;
   Phase shared;
   PeriodicReport frames;
@@ -219,7 +219,7 @@ nlohmann::ordered_json to_json(const Outcome& outcome) {
       {"ideal_slowdown", outcome.ideal()},
       {"frames",
        {{"workers", outcome.frame_workers},
-        {"side", outcome.frame_side},
+        {"width", outcome.frame_width},
         {"period_ns", std::chrono::nanoseconds{frame_period}.count()},
         {"count", frames.count},
         {"late", frames.late},
@@ -236,19 +236,22 @@ nlohmann::ordered_json to_json(const Outcome& outcome) {
 }
 
 /// Records 0.3 s for the timeline in a separate run, because tracing costs time.
-void record(cpu::Engine& engine, const World& world, std::uint32_t frame_side,
+void record(cpu::Engine& engine, const World& world, std::uint32_t frame_width,
             std::uint32_t frame_workers, const std::filesystem::path& folder,
             const std::stop_token& stop) {
-  // A new picture, because the measured run may have stopped in the middle of a frame.
-  Fractal fractal{frame_side};
+  // A new loop, because the measured run may have stopped in the middle of a frame.
+  tool::Renderer renderer{frame_width};
   tool::Timeline timeline{std::size_t{1} << 16U};
   Periodic frames{engine,
                   frame_period,
-                  [&fractal](auto& group) { fractal.draw(group); },
+                  [&renderer](auto& group) { renderer.draw(group); },
                   {.groups = frame_workers, .priority = 1, .tracer = &timeline.task("frame")}};
   traverse(engine, world, milliseconds{300}, "recording", stop, &timeline.job("bfs"));
   frames.stop();
   timeline.write(folder / "timeline.trace.json");
+  engine.submit([&renderer](auto& group) { renderer.draw(group); }, {.groups = frame_workers})
+      .wait();
+  tool::write_png(folder / "frame.png", renderer.picture());
 }
 
 int run(const Options& options, const std::stop_token& stop) {
@@ -264,9 +267,10 @@ int run(const Options& options, const std::stop_token& stop) {
   const std::uint32_t workers = engine.capacity();
   const std::uint32_t frame_workers = std::max(1U, workers / 2);
   World world;
-  Fractal fractal{Fractal::side_for(frame_work * frame_workers)};
+  const std::uint32_t width = tool::width_for(frame_work * frame_workers);
+  tool::Renderer renderer{width};
   std::cout << "breadth-first search of a grid of " << side << " x " << side << " nodes, "
-            << "and a fractal of " << fractal.side() << " x " << fractal.side() << " pixels every "
+            << "and a picture of " << width << " x " << tool::height_of(width) << " pixels every "
             << frame_period.count() << " ms\n"
             << std::flush;
   const apps::BfsResult first = traversal(engine, world, {});
@@ -281,22 +285,22 @@ int run(const Options& options, const std::stop_token& stop) {
   Phase alone = traverse(engine, world, half, "alone", stop);
   Periodic frames{engine,
                   frame_period,
-                  [&fractal](auto& group) { fractal.draw(group); },
+                  [&renderer](auto& group) { renderer.draw(group); },
                   {.groups = frame_workers, .priority = 1}};
   Phase shared = traverse(engine, world, half, "with frames", stop);
-  const auto used = fractal.used();
+  const auto used = renderer.used();
   const PeriodicReport drawn = frames.stop();
   const double disturbed = others.share();
-  if (!options.out.empty()) record(engine, world, fractal.side(), frame_workers, options.out, stop);
+  if (!options.out.empty()) record(engine, world, width, frame_workers, options.out, stop);
 
   const double share = Seconds{used} / Seconds{shared.elapsed} / workers;
   const Outcome outcome{.workers = workers,
                         .frame_workers = frame_workers,
-                        .frame_side = fractal.side(),
+                        .frame_width = width,
                         .alone = std::move(alone),
                         .shared = std::move(shared),
                         .frames = drawn,
-                        .wrong_frames = fractal.wrong(),
+                        .wrong_frames = renderer.wrong(),
                         .share = share,
                         .disturbed = disturbed};
   print(outcome);
@@ -321,7 +325,7 @@ void add_demo(CLI::App& tool, Action& chosen, Interrupt& interrupt) {
       ->capture_default_str();
   add_value(*command, "--json", options->json, "FILE", "Write the figures to FILE");
   add_value(*command, "--out", options->out, "FOLDER",
-            "Write the figures and report.html into FOLDER, made if it is missing");
+            "Write the figures, report.html and a frame into FOLDER, made if it is missing");
   add_share(*command, options->share);
   command->callback([options, &chosen, &interrupt] {
     chosen = [options, &interrupt] {

@@ -98,8 +98,8 @@ Judgement judge(const std::deque<apps::JobTrace>& traces) {
     if (!judgement.error.empty()) continue;
     if (trace.log.dropped() > 0) {
       judgement.legal = {};
-      judgement.error =
-          std::to_string(trace.log.dropped()) + " events were dropped; raise --trace-limit";
+      judgement.error = std::to_string(trace.log.dropped()) +
+                        " events were dropped; raise --trace-limit, or choose a smaller input";
     } else if (const auto refusal = check_trace(trace.log.events(), trace.rules, trace.status)) {
       judgement.legal = false;
       judgement.error = *refusal;

@@ -581,6 +581,20 @@ function outlier(m) {
 }
 
 function sizing(z) {
+  if (!z.rates) return sizingByClass(z);
+  const fastest = z.rates[z.rates.length - 1];
+  const s = section('How much a renderer needs', 'Next to a loop of frames, a kernel repeatedly takes all groups for a time t. ' +
+    'The table shows the largest t at which no frame is missed. E = (X−Y)/n is the time left for a frame, and P = X/n is the period ' +
+    `(section 5.2 of the paper). Frames are pictures of ${z.width} × ${z.height} pixels. The last column is the time of a frame, ` +
+    'as its own thread measures it.', 'sizing', z,
+  [ms(fastest.E_ns), `measured E at ${fastest.rate} frames a second; ${ms(fastest.frame_p50_ns)} inside the frame`]);
+  table(s, ['frames/s', 'largest t', 'missed', 'E', 'P', 'X', 'a frame'],
+    z.rates.map(r => [r.rate, ms(r.largest_t_ns), `${r.missed} of ${r.frames}`, ms(r.E_ns), ms(r.P_ns), d3.format('.1f')(r.X_s) + ' s',
+      ms(r.frame_p50_ns)]), []);
+}
+
+// Records of version 0.1 have frames that are matrix products, by class.
+function sizingByClass(z) {
   const heavy = z.classes.find(c => c.class === 'heavy');
   const s = section('How much a frame loop needs', 'Next to a frame loop, a kernel repeatedly takes all groups for a time t. ' +
     'The table shows the largest t at which no frame is missed. E = (X−Y)/n is the time left for a frame, and P = X/n is the period ' +

@@ -104,7 +104,7 @@ AppEngine::AppEngine(const EngineSpec& spec, bool dialect)
 
 bool AppEngine::paper_barriers() const {
   return engine_.visit(
-      []<class Engine>(const Engine& /*engine*/) { return std::is_same_v<Engine, cpu::Engine>; });
+      []<class Engine>(const Engine& /*engine*/) { return !std::is_same_v<Engine, cuda::Engine>; });
 }
 
 std::uint32_t AppEngine::default_local_size() const {
@@ -123,17 +123,24 @@ std::uint32_t AppEngine::default_groups([[maybe_unused]] const apps::Ready& app,
   return capacity();
 }
 
-const ProgramKernel& AppEngine::kernel([[maybe_unused]] std::string_view app) {
+const ProgramKernel& AppEngine::kernel([[maybe_unused]] std::string_view app,
+                                       [[maybe_unused]] ResizingBarrier barrier) {
 #ifdef COHORT_WITH_COMPILER
-  auto found = kernels_.find(app);
+  const std::pair key{std::string{app}, barrier};
+  auto found = kernels_.find(key);
   if (found == kernels_.end()) {
     const std::string engine{engine_.kind().name};
+    const bool is_task = app == "multiply";
     found = kernels_
-                .emplace(app, app == "multiply" ? apps::dialect_kernel(app, engine)
-                                                : apps::dialect_kernel(apps::find_app(app), engine))
+                .emplace(key, is_task ? apps::dialect_kernel(app, engine)
+                                      : apps::dialect_kernel(apps::find_app(app), engine, barrier))
                 .first;
-    engine_.visit([&found](auto& its) {
-      if constexpr (requires { its.load(found->second); }) its.load(found->second);
+    // Only tasks run next to something else. A megakernel with one app compiles sooner than one
+    // with all.
+    engine_.visit([&found, is_task](auto& its) {
+      if constexpr (requires { its.load(found->second); }) {
+        if (is_task) its.load(found->second);
+      }
     });
   }
   return found->second;
@@ -166,7 +173,8 @@ apps::AppRun AppEngine::run(const apps::Ready& app, const apps::RunOptions& opti
       throw Error{Errc::bad_options, "--check-trace does not work with --engine cuda; drop it"};
 #endif
 #ifdef COHORT_WITH_COMPILER
-    if (dialect_) return apps::run_dialect(app, engine, kernel(app.info->name), options);
+    if (dialect_)
+      return apps::run_dialect(app, engine, kernel(app.info->name, options.barrier), options);
 #endif
     if constexpr (has_apps<Engine>) return apps::run_app(app, engine, options);
     refuse_dialect();

@@ -27,6 +27,7 @@ class AppEngine {
   [[nodiscard]] const AnyEngine& engine() const { return engine_; }
   [[nodiscard]] std::uint32_t capacity() const { return engine_.capacity(); }
   [[nodiscard]] bool dialect() const { return dialect_; }
+  /// Whether apps have the paper's barriers.
   [[nodiscard]] bool paper_barriers() const;
   /// The default threads per group, and the default number of groups of `local_size` for an app.
   [[nodiscard]] std::uint32_t default_local_size() const;
@@ -50,12 +51,13 @@ class AppEngine {
 
  private:
   /// A kernel of compiler/apps.
-  const ProgramKernel& kernel(std::string_view app);
+  const ProgramKernel& kernel(std::string_view app,
+                              ResizingBarrier barrier = ResizingBarrier::one_pass);
 
   AnyEngine engine_;
   bool dialect_;
   bool whole_;  // no capacity was given, so all units may be used
-  std::map<std::string, ProgramKernel, std::less<>> kernels_;
+  std::map<std::pair<std::string, ResizingBarrier>, ProgramKernel> kernels_;
 };
 
 }  // namespace cohort::tool

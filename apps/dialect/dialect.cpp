@@ -18,24 +18,27 @@ std::filesystem::path sources() {
 
 }  // namespace
 
-Program dialect_program(std::string_view file, const std::string& engine) {
+Program dialect_program(std::string_view file, const std::string& engine, ResizingBarrier barrier) {
   ProgramOptions how;
   how.engine = engine;
+  how.barrier = barrier;
   how.optimise = "-O3";  // as the C++ apps do
   return Program::from_file(sources() / (std::string{file} + ".cl"), how);
 }
 
-ProgramKernel dialect_kernel(std::string_view file, const std::string& engine) {
-  return dialect_program(file, engine).kernel(file);
+ProgramKernel dialect_kernel(std::string_view file, const std::string& engine,
+                             ResizingBarrier barrier) {
+  return dialect_program(file, engine, barrier).kernel(file);
 }
 
-ProgramKernel dialect_kernel(const AppInfo& app, const std::string& engine) {
+ProgramKernel dialect_kernel(const AppInfo& app, const std::string& engine,
+                             ResizingBarrier barrier) {
   std::vector<AppInfo> those;
   std::ranges::copy_if(all(), std::back_inserter(those),
                        [](const AppInfo& each) { return each.dialect_options.has_value(); });
   std::string file{choose("app of the dialect", app.name, those).name};
   std::ranges::replace(file, '-', '_');
-  return dialect_kernel(file, engine);
+  return dialect_kernel(file, engine, barrier);
 }
 
 Ready prepare_dialect(const AppInfo& app, const std::string& input, const Settings& settings) {

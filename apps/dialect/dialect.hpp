@@ -9,11 +9,14 @@ namespace cohort::apps {
 
 /// Loads a file of compiler/apps for the engine with that name. Throws the same errors as
 /// Program::from_file.
-[[nodiscard]] Program dialect_program(std::string_view file, const std::string& engine);
+[[nodiscard]] Program dialect_program(std::string_view file, const std::string& engine,
+                                      ResizingBarrier barrier = ResizingBarrier::one_pass);
 /// The kernel that is named like the file.
-[[nodiscard]] ProgramKernel dialect_kernel(std::string_view file, const std::string& engine);
+[[nodiscard]] ProgramKernel dialect_kernel(std::string_view file, const std::string& engine,
+                                           ResizingBarrier barrier = ResizingBarrier::one_pass);
 /// The dialect kernel of an app. Throws Error{bad_options} if it has none.
-[[nodiscard]] ProgramKernel dialect_kernel(const AppInfo& app, const std::string& engine);
+[[nodiscard]] ProgramKernel dialect_kernel(const AppInfo& app, const std::string& engine,
+                                           ResizingBarrier barrier = ResizingBarrier::one_pass);
 
 /// Prepares a run of an app's dialect kernel: loads its input. Throws Error{bad_options} for an
 /// option that this kernel does not have.

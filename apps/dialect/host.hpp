@@ -9,20 +9,16 @@
 
 namespace cohort::apps {
 
-/// Launches a kernel whose arguments are set, and waits until it has ended.
+/// Launches a kernel whose arguments are set, and waits until it has ended. The kernel was compiled
+/// with the barrier of the options.
 template <class Engine>
 Report run_program(Engine& engine, const ProgramKernel& kernel, const RunOptions& options) {
-  if (options.barrier != ResizingBarrier::one_pass || options.traces != nullptr) {
-    throw Error{
-        Errc::bad_options,
-        "apps of the dialect have only the one-pass barrier and no traces; drop --barrier and "
-        "--check-trace"};
-  }
   if (options.movable || !options.restore.empty())
     throw Error{Errc::bad_options, "apps of the dialect have no checkpoints; drop --checkpoint"};
-  LaunchOptions launch = options.launch;
-  launch.local_size = threads_per_group<Engine>(options);
-  return detail::drive(kernel.launch(engine, launch), options);
+  const Traits traits{.kill_order = kernel.info().kill_order, .survivors = kernel.info().survivors};
+  return detail::see_through(engine, traits, options, [&](const LaunchOptions& launch) {
+    return kernel.launch(engine, launch);
+  });
 }
 
 /// A graph as the kernels read it: edges are counted in 32 bits.

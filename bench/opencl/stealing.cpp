@@ -17,7 +17,9 @@ using std::chrono::nanoseconds;
 class Stealing {
  public:
   explicit Stealing(const ScenarioOptions& options)
-      : engine_({.capacity = options.capacity}),
+      : engine_({.capacity = options.capacity,
+                 .scheduler = options.scheduler == "group" ? opencl::Scheduler::group
+                                                           : opencl::Scheduler::host}),
         program_(apps::dialect_program("stealing", "opencl")),
         out_(engine_.fill<double>(engine_.capacity(), 0)),
         stop_(options.stop),

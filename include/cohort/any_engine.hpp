@@ -58,6 +58,9 @@ struct EngineKind {
 /// The kind with that name. Throws Error{bad_options} if there is none.
 [[nodiscard]] const EngineKind& engine_kind(std::string_view name);
 
+/// Throws Error{bad_options} unless the engine has this EngineSpec::scheduler.
+void check_scheduler(const std::string& scheduler, std::string_view engine);
+
 class AnyEngine {
  public:
   /// Creates the engine. Throws Error{bad_options} for options that this engine does not have, and

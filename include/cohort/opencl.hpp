@@ -30,11 +30,10 @@ struct Device {
 /// All devices of all platforms. Empty if there is no platform.
 [[nodiscard]] std::vector<Device> devices();
 
-/// The entity that sends work-groups to jobs and tasks. The host decides how many each job or task
-/// gets.
+/// The entity that decides how many work-groups each job has, and sends them.
 enum class Scheduler : std::uint8_t {
   host,   ///< a thread of the engine
-  group,  ///< a work-group of the megakernel, as in the paper; it takes up a compute unit
+  group,  ///< a work-group of the megakernel, as in the paper; it takes the place of another one
 };
 
 /// Options of an engine. Every member has a default.
@@ -42,8 +41,8 @@ struct EngineOptions {
   /// Part of the name of a device or of its platform, or its number in devices(). Empty: the first
   /// device that has all features.
   std::string device = {};
-  /// Work-groups in the pool, at most one per compute unit. The engine uses those that have checked
-  /// in. Default: all compute units; on a CPU device, as many as this process has CPUs.
+  /// Work-groups in the pool. The engine uses those that have checked in. Default: as many as the
+  /// device runs at a time; on a CPU device, as many as this process has CPUs.
   std::optional<std::uint32_t> capacity = {};
   /// How long a group may take to leave after it was told to. Then the engine gives up the device,
   /// because nothing can stop a kernel that reaches no primitive.

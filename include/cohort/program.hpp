@@ -70,6 +70,7 @@ struct KernelInfo {
   bool suspendable = true;
   KillOrder kill_order = KillOrder::highest_first;
   Survivors survivors = Survivors::keep_one;
+  ResizingBarrier barrier = ResizingBarrier::one_pass;  ///< as in ProgramOptions
   /// The only local size with which the kernel runs.
   std::optional<std::uint32_t> required_local_size = {};
   /// The same size, in three dimensions.

@@ -26,11 +26,12 @@ class TraceLog final : public Tracer {
   explicit TraceLog(std::size_t limit = default_limit) : limit_(limit) {}
 
   void record(const TraceEvent& event) noexcept override;
+  void dropped(std::uint64_t events) noexcept override;
 
   /// The recorded events. Call it only while no event is being recorded: after the job's end, or
   /// while the job is suspended.
   [[nodiscard]] const std::vector<LoggedEvent>& events() const noexcept { return events_; }
-  /// Number of events beyond the limit, which were dropped.
+  /// Number of events that were dropped: beyond the limit, or by the engine.
   [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
 
  private:

@@ -79,10 +79,7 @@ constexpr std::array kinds{
 };
 
 const EngineKind& checked(const EngineSpec& spec) {
-  if (spec.scheduler != "host" && (spec.scheduler != "group" || spec.engine != "opencl")) {
-    throw Error{Errc::bad_options, "--scheduler " + spec.scheduler +
-                                       ": it is host or, with --engine opencl, group; drop it"};
-  }
+  check_scheduler(spec.scheduler, spec.engine);
   if (!spec.share.empty() && spec.engine != "cpu")
     throw Error{Errc::bad_options, "--share is for --engine cpu; drop it"};
   return engine_kind(spec.engine);
@@ -91,6 +88,12 @@ const EngineKind& checked(const EngineSpec& spec) {
 }  // namespace
 
 std::span<const EngineKind> engine_kinds() { return kinds; }
+
+void check_scheduler(const std::string& scheduler, std::string_view engine) {
+  if (scheduler == "host" || (scheduler == "group" && engine == "opencl")) return;
+  throw Error{Errc::bad_options,
+              "--scheduler " + scheduler + ": it is host or, with --engine opencl, group; drop it"};
+}
 
 const EngineKind& engine_kind(std::string_view name) { return choose("engine", name, kinds); }
 

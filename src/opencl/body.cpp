@@ -16,6 +16,16 @@ constexpr std::int64_t nanoseconds_per_poll = 10;
 
 std::size_t lines(std::size_t bytes) { return (bytes + line - 1) / line * line; }
 
+std::uint32_t trait_of(ResizingBarrier barrier) {
+  switch (barrier) {
+    case ResizingBarrier::query: return query_barrier;
+    case ResizingBarrier::plain: return plain_barrier;
+    case ResizingBarrier::modelled: return modelled_barrier;
+    case ResizingBarrier::one_pass: break;
+  }
+  return 0;
+}
+
 }  // namespace
 
 JobMemory::JobMemory(const std::shared_ptr<SharedMemory>& memory, const BoundKernel& bound,
@@ -40,7 +50,7 @@ JobMemory::JobMemory(const std::shared_ptr<SharedMemory>& memory, const BoundKer
   const KernelInfo& kernel = bound.info();
   words->traits = (kernel.kill_order == KillOrder::any ? kill_any : 0U) |
                   (kernel.survivors == Survivors::may_all_leave ? may_all_leave : 0U) |
-                  (options.resizable ? 0U : fixed);
+                  trait_of(kernel.barrier) | (options.resizable ? 0U : fixed);
   words->state_size = state_size;
   words->state_stride = static_cast<std::uint32_t>(stride);
   words->max_groups = max_groups;
@@ -55,9 +65,8 @@ JobMemory::JobMemory(const std::shared_ptr<SharedMemory>& memory, const BoundKer
 
 void JobMemory::replay(Tracer& tracer) {
   const Words& job = words();
-  const std::uint32_t recorded =
-      std::min(job.event_count.load(std::memory_order_acquire), job.event_limit);
-  for (; replayed_ < recorded; ++replayed_) {
+  const std::uint32_t all = job.event_count.load(std::memory_order_acquire);
+  for (; replayed_ < std::min(all, job.event_limit); ++replayed_) {
     const Event& event = job.events[replayed_];
     // The device has no clock that the host knows, so all events get this time. Their order is
     // right.
@@ -68,6 +77,7 @@ void JobMemory::replay(Tracer& tracer) {
                    .value = event.value,
                    .unit = event.unit});
   }
+  if (all > replayed_) tracer.dropped(all - std::exchange(replayed_, all));
 }
 
 WorkgroupBody::WorkgroupBody(BoundKernel kernel, std::uint32_t groups, const LaunchOptions& options)

@@ -135,7 +135,10 @@ Chosen choose_device(const std::string& wanted) {
     throw Error{Errc::unsupported,
                 "opencl engine: " + found->info.name + " lacks " + found->info.lacks};
   }
-  const std::uint32_t units = std::clamp(found->info.units, 1U, max_groups_limit);
+  // A CPU device runs one group on each of its threads. A compute unit of a GPU may run several.
+  constexpr std::uint32_t groups_on_a_unit = 32;
+  const std::uint32_t units = std::clamp(
+      found->info.units * (found->info.is_cpu ? 1 : groups_on_a_unit), 1U, max_groups_limit);
   Chosen result{.device = found->device,
                 .info = found->info,
                 .most_groups = units,

@@ -1,5 +1,6 @@
-// The words that host and device share, as declared by protocol.cl and pool.cl. Invariant: the host
-// compares the offsets with those of the device's compiler before it shares anything (Megakernel).
+// The words that host and device share, as declared by protocol.cl and scheduler.cl. Invariant: the
+// host compares the offsets with those of the device's compiler before it shares anything
+// (Megakernel).
 #pragma once
 
 #include <atomic>
@@ -32,7 +33,14 @@ struct Event {
   std::uint64_t value;
 };
 
-enum Trait : std::uint32_t { kill_any = 1, may_all_leave = 2, fixed = 4 };
+enum Trait : std::uint32_t {
+  kill_any = 1,
+  may_all_leave = 2,
+  fixed = 4,
+  query_barrier = 8,
+  plain_barrier = 16,
+  modelled_barrier = 32
+};
 
 /// protocol::Shared, and the host's typed data.
 struct Words {
@@ -96,10 +104,12 @@ struct Desk {
   std::uint32_t joined;
 };
 
-/// The host's requests to the scheduler group for one job, and their progress.
+/// The host's claim for one job, from which the scheduler group decides, and its progress.
 struct Context {
   alignas(128) Word start;
-  Word wanted;
+  Word most;
+  std::uint32_t weight;
+  std::uint32_t rigid;
   std::uint32_t serial;
   Words* job;
 
@@ -108,12 +118,16 @@ struct Context {
   Word members;
   Word joins;
   Word leaves;
+  std::uint32_t present;  // owned by the scheduler group, like the next members
+  std::uint32_t claimed;
+  std::uint32_t share;
 };
 
 struct Pool {
   static constexpr std::uint32_t gate_closed = 1U << 31U;
 
   Word gate;
+  std::uint32_t census;
   std::uint32_t desk_count;
   Desk* desks;
   Context* contexts;

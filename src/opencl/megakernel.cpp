@@ -79,7 +79,13 @@ std::string Megakernel::source() const {
   std::ostringstream locals;
   std::ostringstream cases;
   std::ostringstream sizes;
-  text << "#define COHORT_ENGINE 1\n" << protocol_source << collectives_source;
+  text << "#define COHORT_ENGINE 1\n";
+  if (std::ranges::any_of(kernels_, [](const KernelOf& each) {
+        return each.info().barrier != ResizingBarrier::one_pass;
+      })) {
+    text << "#define COHORT_PAPER_BARRIERS 1\n";
+  }
+  text << protocol_source << collectives_source;
   std::vector<const cohort::detail::Module*> modules;
   for (std::size_t which = 0; which < kernels_.size(); ++which) {
     const KernelOf& kernel = kernels_[which];
@@ -104,7 +110,7 @@ std::string Megakernel::source() const {
        << cases.str() << "    default: break;\n  }\n}\n"
        << "static void cohort_state_sizes(__global uint* sizes) {\n"
        << sizes.str() << "}\n"
-       << pool_source;
+       << scheduler_source << pool_source;
   return text.str();
 }
 

@@ -27,6 +27,7 @@ struct KernelOf {
 /// The sources that every megakernel consists of, from the .cl files in this folder.
 extern const char* const protocol_source;
 extern const char* const collectives_source;
+extern const char* const scheduler_source;
 extern const char* const pool_source;
 
 class Megakernel {

@@ -21,12 +21,29 @@ __kernel void cohort_census(__global atomic_uint* words) {
 }
 )";
 
-/// If no further group starts for this long, none will.
-constexpr std::chrono::milliseconds quiet{100};
 /// Time limit for enqueuing a kernel, since some drivers compile it then.
 constexpr std::chrono::seconds enqueuing{10};
 
 }  // namespace
+
+std::uint32_t count_groups(const Word& count, std::uint32_t groups,
+                           std::chrono::milliseconds patience, std::chrono::milliseconds quiet) {
+  using Clock = std::chrono::steady_clock;
+  std::uint32_t here = 0;
+  for (auto since = Clock::now(); here < groups;) {
+    std::this_thread::sleep_for(std::chrono::microseconds{100});
+    // Pairs with the release in the kernel.
+    const std::uint32_t now = count.load(std::memory_order_acquire);
+    const auto waited = Clock::now() - since;
+    if (now != here) {
+      here = now;
+      since = Clock::now();
+    } else if (waited > (here == 0 ? patience : quiet)) {
+      break;
+    }
+  }
+  return here;
+}
 
 std::uint32_t occupancy(const cl::Context& context, const Chosen& device, std::uint32_t groups,
                         const std::shared_ptr<SharedMemory>& memory,
@@ -70,20 +87,7 @@ std::uint32_t occupancy(const cl::Context& context, const Chosen& device, std::u
                 "opencl engine: " + device.info.name +
                     " runs kernels only while the host waits for them; choose another device"};
   }
-  using Clock = std::chrono::steady_clock;
-  std::uint32_t here = 0;
-  for (auto since = Clock::now(); here < groups;) {
-    std::this_thread::sleep_for(std::chrono::microseconds{100});
-    // Pairs with the release in the kernel.
-    const std::uint32_t now = words[0].load(std::memory_order_acquire);
-    const auto waited = Clock::now() - since;
-    if (now != here) {
-      here = now;
-      since = Clock::now();
-    } else if (waited > (here == 0 ? patience : quiet)) {
-      break;
-    }
-  }
+  const std::uint32_t here = count_groups(words[0], groups, patience, quiet_census);
   gatekeeper.request_stop();
   gatekeeper.join();
   if (here == 0 || !completed(count->over, patience)) {

@@ -2,9 +2,19 @@
 #pragma once
 
 #include "opencl/device.hpp"
+#include "opencl/layout.hpp"
 #include "opencl/memory.hpp"
 
 namespace cohort::opencl {
+
+/// If no new group comes for this long, no other will come.
+inline constexpr std::chrono::milliseconds quiet_census{100};
+
+/// Waits until `count` is `groups`, or until no group has come for `quiet`. Waits for the first one
+/// for `patience`. Returns the number of groups.
+[[nodiscard]] std::uint32_t count_groups(const Word& count, std::uint32_t groups,
+                                         std::chrono::milliseconds patience,
+                                         std::chrono::milliseconds quiet);
 
 /// Returns how many of `groups` work-groups run at the same time. Throws Error{device_lost} if none
 /// starts in time.

@@ -1,8 +1,8 @@
-// The protocol of include/cohort/protocol in OpenCL C 3.0: roster, lobby, kill, fork and barrier,
-// in this order, each written like its header. Template parameters become fields of the job. Host
-// and device share these words by fine-grained SVM. Invariant: thread 0 acts for its group, between
-// two meetings of the group. Every atomic is visible to the host. This text is also C++ for the
-// explorer, which supplies its own atomics, waiting and watched memory
+// The protocol of include/cohort/protocol in OpenCL C 3.0: roster, lobby, kill, fork, barrier and
+// paper_barriers, in this order, each written like its header. Template parameters become fields of
+// the job. Host and device share these words by fine-grained SVM. Invariant: thread 0 acts for its
+// group, between two meetings of the group. Every atomic is visible to the host. This text is also
+// C++ for the explorer, which supplies its own atomics, waiting and watched memory
 // (tests/opencl/protocol_test.cpp).
 
 #if !defined(COHORT_EXPLORED)
@@ -113,6 +113,7 @@ enum {                                   // protocol::Fault
 };
 enum { cohort_empty, cohort_waiting, cohort_claimed, cohort_admitted };  // protocol::Seat
 enum { cohort_stay, cohort_leave, cohort_halt, cohort_gone };            // protocol::Verdict
+enum { cohort_run, cohort_slave, cohort_modelled };                      // protocol::Entry
 enum {                                                                   // protocol::Trace
   cohort_t_start,
   cohort_t_join,
@@ -126,8 +127,15 @@ enum {                                                                   // prot
   cohort_t_finish,
   cohort_t_fault
 };
-// Protocol::Traits, as the host writes them.
-enum { cohort_kill_any = 1, cohort_may_all_leave = 2, cohort_fixed = 4 };
+enum {  // Traits, as the host writes them.
+  cohort_kill_any = 1,
+  cohort_may_all_leave = 2,
+  cohort_fixed = 4,
+  cohort_query_barrier = 8,
+  cohort_plain_barrier = 16,
+  cohort_modelled_barrier = 32,
+  cohort_paper_barrier = 8 | 16 | 32
+};
 
 #define COHORT_SUSPEND 1u
 #define COHORT_NO_ID 0xffffffffu
@@ -204,6 +212,7 @@ typedef struct {
   uint active;
   uint gen;
   uint kinds;
+  uint entry;  // where a joined group starts
   uint joined;
   uint left;
   uint answer;  // result of the last primitive, for all threads
@@ -367,6 +376,7 @@ static bool cohort_wait_in_lobby(cohort_group* group, uint serial, uint hint) {
     }
   }
   group->id = box->id;
+  group->entry = box->entry;
   group->gen = box->gen;
   cohort_copy(group->state, job->box_states + seat * job->state_stride, job->state_size);
   COHORT_STORE(box->seat, cohort_empty, release);  // pairs with the next waiter's acquire: this group has read the box
@@ -402,7 +412,8 @@ static void cohort_unclaim(__global cohort_job* job, __global cohort_box* box) {
 
 // Admits every claimed group. Their ids count up from `id`; with kill order any, each keeps the id
 // that it has been given.
-static void cohort_admit(cohort_group* group, __global const uchar* deposited, const void* state, uint gen, uint id) {
+static void cohort_admit(cohort_group* group, __global const uchar* deposited, const void* state, uint gen, uint entry,
+                         uint id) {
   __global cohort_job* job = group->job;
   const bool any = (job->traits & cohort_kill_any) != 0;
   for (uint i = 0; i < job->max_groups; ++i) {
@@ -410,6 +421,7 @@ static void cohort_admit(cohort_group* group, __global const uchar* deposited, c
     if (COHORT_LOAD(box->seat, relaxed) != cohort_claimed) continue;
     if (!any) box->id = id++;
     box->gen = gen;
+    box->entry = entry;
     __global uchar* to = job->box_states + i * job->state_stride;
     if (state != 0) {
       cohort_keep(to, state, job->state_size);
@@ -448,7 +460,7 @@ static bool cohort_take_away(cohort_group* group, cohort_roster* old) {
   return true;
 }
 
-static uint cohort_offer_kill_led(cohort_group* group, const void* state) {
+static uint cohort_offer_kill_led(cohort_group* group, const void* state, ulong polls) {
   __global cohort_job* job = group->job;
   if (group->left) return cohort_break_contract(group, cohort_used_after_leaving);
   const bool any = (job->traits & cohort_kill_any) != 0;
@@ -481,10 +493,10 @@ static uint cohort_offer_kill_led(cohort_group* group, const void* state) {
     // Wait in the offer for this group's turn, unless another group waits for this one in a barrier
     // or has returned. Never wait long: the group whose turn it is may itself be waiting for
     // something that this one has yet to do.
-    if (waited || cohort_arrived_of(old) != 0) return cohort_stay;
+    if (waited || polls == 0 || cohort_arrived_of(old) != 0) return cohort_stay;
     waited = true;
     cohort_roster now;
-    COHORT_AWAIT_FOR(job->offer_polls,
+    COHORT_AWAIT_FOR(polls,
                      (now = cohort_look_acquire(job), cohort_active_of(now) <= group->id + 1 || cohort_arrived_of(now) != 0 ||
                                                           cohort_faulted(now) || group->id < COHORT_LOAD(job->share, acquire)));
     old = cohort_look(job);
@@ -555,7 +567,7 @@ static void cohort_unclaim_all(__global cohort_job* job) {
   }
 }
 
-static void cohort_fork_locked(cohort_group* group, const void* state, uint gen) {
+static void cohort_fork_locked(cohort_group* group, const void* state, uint gen, uint entry) {
   __global cohort_job* job = group->job;
   cohort_roster old = cohort_look(job);
   if (!cohort_may_grow(job, old)) return;
@@ -576,10 +588,10 @@ static void cohort_fork_locked(cohort_group* group, const void* state, uint gen)
   } while (!COHORT_SWAP(job->roster, old, next, acq_rel));
   group->active = cohort_active_of(next);
   cohort_trace(group, cohort_t_fork, claimed);
-  cohort_admit(group, 0, state, gen, cohort_active_of(old));
+  cohort_admit(group, 0, state, gen, entry, cohort_active_of(old));
 }
 
-static uint cohort_request_fork_led(cohort_group* group, const void* state) {
+static uint cohort_request_fork_led(cohort_group* group, const void* state, uint entry) {
   __global cohort_job* job = group->job;
   if (COHORT_LOAD(job->waiting, relaxed) == 0) return cohort_stay;
   const cohort_roster now = cohort_look(job);
@@ -591,7 +603,7 @@ static uint cohort_request_fork_led(cohort_group* group, const void* state) {
   group->active = cohort_active_of(now);
   if (!cohort_may_grow(job, now)) return cohort_stay;
   if (COHORT_EXCHANGE(job->fork_lock, 1u, acq_rel) != 0) return cohort_stay;  // acquire pairs with the unlock
-  cohort_fork_locked(group, state, cohort_gen_of(now));
+  cohort_fork_locked(group, state, cohort_gen_of(now), entry);
   COHORT_STORE(job->fork_lock, 0u, release);  // pairs with the next holder's acquire: boxes and ids are settled
   return cohort_stay;
 }
@@ -670,7 +682,7 @@ static cohort_roster cohort_resize(cohort_group* group, cohort_roster now) {
   COHORT_STORE(job->settled, next, relaxed);  // published by the next line
   COHORT_ADD(job->roster, released - now, acq_rel);  // pairs with the waiters' acquire
   if (next > active) {
-    cohort_admit(group, deposited, 0, cohort_gen_of(released), active);
+    cohort_admit(group, deposited, 0, cohort_gen_of(released), cohort_run, active);
     COHORT_STORE(job->fork_lock, 0u, release);  // pairs with the acquire of the next holder
   }
   if (next == 0) cohort_close(job);
@@ -719,6 +731,138 @@ static uint cohort_barrier_led(cohort_group* group, uint kind, const void* state
   return cohort_pass(group, now, kind);
 }
 
+// ---- paper_barriers.hpp: the paper's own resizing barriers. Compiled only if a kernel has one, since
+// some compilers copy this code to every barrier of every kernel.
+
+#if defined(COHORT_PAPER_BARRIERS)
+
+// Leaves unconditionally, when its turn comes.
+static uint cohort_leave_in_turn(cohort_group* group) {
+  __global cohort_job* job = group->job;
+  for (;;) {
+    cohort_roster now;
+    // Pairs with the release of the group above this one, which leaves first.
+    COHORT_AWAIT((now = cohort_look_acquire(job), cohort_active_of(now) == group->id + 1 || cohort_faulted(now)));
+    if (cohort_faulted(now)) {
+      cohort_abandon(group);
+      return cohort_leave;
+    }
+    if (!cohort_take_away(group, &now)) continue;
+    COHORT_SUB(job->departing, 1u, release);  // pairs with may_grow: no group may join above this one
+    return cohort_leave;
+  }
+}
+
+// Called after the master's release: the group continues with the M that the master has published,
+// or leaves.
+static uint cohort_settle(cohort_group* group, cohort_roster now) {
+  if (cohort_faulted(now)) {
+    cohort_abandon(group);
+    return cohort_gone;
+  }
+  if (cohort_kind_of(now, group->gen) != cohort_resizing) return cohort_break_contract(group, cohort_divergent_barrier);
+  group->gen = (group->gen + 1) & COHORT_GEN_MASK;
+  // Relaxed: ordered by the release, and stable until this group arrives again.
+  group->active = COHORT_LOAD(group->job->settled, relaxed);
+  cohort_trace(group, cohort_t_pass, group->gen);
+  return group->id >= group->active ? cohort_leave_in_turn(group) : cohort_stay;
+}
+
+static uint cohort_await_master(cohort_group* group) {
+  cohort_roster now;
+  // Pairs with the master's release.
+  COHORT_AWAIT((now = cohort_look_acquire(group->job), cohort_gen_of(now) != group->gen || cohort_faulted(now)));
+  return cohort_settle(group, now);
+}
+
+// A slave of the master/slave barrier: signals, then waits to be released.
+static uint cohort_slave_led(cohort_group* group) {
+  cohort_trace(group, cohort_t_arrive, group->gen);
+  // Release: the master sees this group's writes.
+  const cohort_roster now = COHORT_ADD(group->job->roster, COHORT_ONE_ARRIVAL, acq_rel) + COHORT_ONE_ARRIVAL;
+  if (cohort_draining(now)) return cohort_break_contract(group, cohort_barrier_after_return);
+  // The master never counts itself. A full count means that it is at another barrier.
+  if (cohort_arrived_of(now) == cohort_active_of(now)) return cohort_break_contract(group, cohort_divergent_barrier);
+  return cohort_await_master(group);
+}
+
+// The master: waits for the slaves, forks, decides how many groups continue, and releases them.
+static uint cohort_master_led(cohort_group* group, const void* state) {
+  __global cohort_job* job = group->job;
+  cohort_trace(group, cohort_t_arrive, group->gen);
+  cohort_roster now;
+  // Pairs with the slaves' arrivals.
+  COHORT_AWAIT((now = cohort_look_acquire(job), cohort_arrived_of(now) + 1 == cohort_active_of(now) ||
+                                                    cohort_draining(now) || cohort_faulted(now)));
+  if (cohort_faulted(now)) {
+    cohort_abandon(group);
+    return cohort_gone;
+  }
+  if (cohort_draining(now)) return cohort_break_contract(group, cohort_barrier_after_return);
+
+  if (cohort_request_fork_led(group, state, cohort_slave) == cohort_gone) return cohort_gone;
+  now = cohort_look(job);  // relaxed: the slaves wait, so only this group's fork has changed M
+  const uint active = cohort_active_of(now);
+  // Pairs with the host's release: the host writes the flags first.
+  const uint target = COHORT_LOAD(job->share, acquire);
+  uint settled = active;
+  if ((job->traits & cohort_query_barrier) && target < active) settled = target != 0 ? target : 1;
+  if (cohort_suspending(job)) {  // if the flag is not visible yet, the next barrier sees it
+    cohort_keep(job->kept, state, job->state_size);
+    COHORT_STORE(job->kept_flag, 1u, relaxed);  // read by the host after all groups are out
+    settled = 0;
+  }
+  COHORT_STORE(job->settled, settled, relaxed);  // published by the release, like the next line
+  COHORT_ADD(job->departing, active - settled, relaxed);
+  group->active = settled;
+  cohort_trace(group, cohort_t_resize, active);  // before another group can act on it
+  const cohort_roster released = cohort_released(now, active) + cohort_announcement(group, cohort_resizing);
+  COHORT_ADD(job->roster, released - now, acq_rel);  // pairs with the slaves' acquire
+  return cohort_settle(group, released);
+}
+
+// The second half of the modelled barrier, where the groups that it forked come in: barrier, kill,
+// barrier.
+static uint cohort_modelled_second_half(cohort_group* group, const void* state) {
+  uint verdict = cohort_barrier_led(group, cohort_resizing, 0);
+  // Group 0 stays, unless it is the last group and all may leave.
+  if (verdict == cohort_stay) verdict = cohort_offer_kill_led(group, state, 0);
+  return verdict == cohort_stay ? cohort_barrier_led(group, cohort_resizing, 0) : verdict;
+}
+
+// The resizing barrier as section 3.1 models it: barrier, fork, barrier, kill, barrier.
+static uint cohort_modelled_led(cohort_group* group, const void* state) {
+  const uint verdict = cohort_barrier_led(group, cohort_resizing, 0);
+  if (verdict != cohort_stay) return verdict;
+  if (group->id == 0 && cohort_request_fork_led(group, state, cohort_modelled) == cohort_gone) return cohort_gone;
+  return cohort_modelled_second_half(group, state);
+}
+
+static uint cohort_paper_barrier_led(cohort_group* group, const void* state) {
+  const uint traits = group->job->traits;
+  if (group->left) return cohort_break_contract(group, cohort_used_after_leaving);
+  if (traits & cohort_modelled_barrier) return cohort_modelled_led(group, state);
+  if (group->id == 0) return cohort_master_led(group, state);
+  if (traits & cohort_plain_barrier) {
+    const uint verdict = cohort_offer_kill_led(group, state, 0);
+    if (verdict != cohort_stay) return verdict;
+  }
+  return cohort_slave_led(group);
+}
+
+#endif
+
+// Takes a joined group from where it was forked to the start of its kernel. Returns false if the
+// group has left on the way.
+static bool cohort_come_in(cohort_group* group) {
+#if defined(COHORT_PAPER_BARRIERS)
+  if (group->entry == cohort_slave) cohort_await_master(group);
+  // Without a state, which only the last group would keep: group 0 leaves after this one.
+  if (group->entry == cohort_modelled) cohort_modelled_second_half(group, 0);
+#endif
+  return group->left == 0;
+}
+
 // ---- group.hpp: the functions that kernels call. `state` is in every thread's private memory;
 // only thread 0's copy is used.
 
@@ -743,14 +887,14 @@ uint cohort_num_groups(const cohort_group* group, uint dimension) {
 
 bool cohort_offer_kill(cohort_group* group, const void* state, uint skip) {
   COHORT_MEET();
-  if (cohort_leads()) group->answer = cohort_passes(group, skip) ? cohort_stay : cohort_offer_kill_led(group, state);
+  if (cohort_leads()) group->answer = cohort_passes(group, skip) ? cohort_stay : cohort_offer_kill_led(group, state, group->job->offer_polls);
   COHORT_MEET();
   return group->answer != cohort_stay;
 }
 
 bool cohort_request_fork(cohort_group* group, const void* state, uint skip) {
   COHORT_MEET();
-  if (cohort_leads()) group->answer = cohort_passes(group, skip) ? cohort_stay : cohort_request_fork_led(group, state);
+  if (cohort_leads()) group->answer = cohort_passes(group, skip) ? cohort_stay : cohort_request_fork_led(group, state, cohort_run);
   COHORT_MEET();
   return group->answer != cohort_stay;
 }
@@ -759,8 +903,8 @@ bool cohort_offer(cohort_group* group, const void* state, uint skip) {
   COHORT_MEET();
   if (cohort_leads()) {
     uint answer = cohort_stay;
-    if (!cohort_passes(group, skip)) answer = cohort_offer_kill_led(group, state);
-    if (answer == cohort_stay && !cohort_passes(group, skip)) answer = cohort_request_fork_led(group, state);
+    if (!cohort_passes(group, skip)) answer = cohort_offer_kill_led(group, state, group->job->offer_polls);
+    if (answer == cohort_stay && !cohort_passes(group, skip)) answer = cohort_request_fork_led(group, state, cohort_run);
     group->answer = answer;
   }
   COHORT_MEET();
@@ -778,7 +922,15 @@ bool cohort_resizing_global_barrier(cohort_group* group, const void* state, uint
   COHORT_MEET();
   if (cohort_leads()) {
     const bool fixed = (group->job->traits & cohort_fixed) != 0;
-    group->answer = skip != 0 ? cohort_stay : cohort_barrier_led(group, cohort_resizing, fixed ? 0 : state);
+    uint answer = cohort_stay;
+#if defined(COHORT_PAPER_BARRIERS)
+    const bool paper = (group->job->traits & cohort_paper_barrier) != 0 && !fixed;
+    if (skip == 0 && paper) answer = cohort_paper_barrier_led(group, state);
+#else
+    const bool paper = false;
+#endif
+    if (skip == 0 && !paper) answer = cohort_barrier_led(group, cohort_resizing, fixed ? 0 : state);
+    group->answer = answer;
   }
   COHORT_MEET();
   return group->answer != cohort_stay;

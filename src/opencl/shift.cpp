@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "opencl/occupancy.hpp"
+
 namespace cohort::opencl {
 namespace {
 
@@ -23,11 +25,12 @@ cl::NDRange range(const Shape& shape, int dimensions) {
 
 }  // namespace
 
-Shift::Shift(const cl::Context& context, const cl::Device& device, const Megakernel& megakernel,
-             const std::shared_ptr<SharedMemory>& memory, std::uint32_t groups, Shape shape,
-             std::uint32_t more_local, std::uint32_t contexts)
-    : shape_(shape), more_local_(more_local) {
-  if (contexts != 0) ++groups;  // one more for the scheduler group
+Shift::Shift(const cl::Context& context, const Chosen& device, const Megakernel& megakernel,
+             const std::shared_ptr<SharedMemory>& memory, const Size& size)
+    : shape_(size.shape), more_local_(size.more_local) {
+  const Shape& shape = size.shape;
+  const std::uint32_t contexts = size.contexts;
+  std::uint32_t groups = size.workers + (contexts != 0 ? 1 : 0);  // with the scheduler group
   const std::size_t state_room = lines(megakernel.state_room());
   memory_ = Block{memory, lines(sizeof(Pool)) + contexts * sizeof(Context) +
                               groups * (sizeof(Desk) + state_room)};
@@ -47,18 +50,18 @@ Shift::Shift(const cl::Context& context, const cl::Device& device, const Megaker
     kernel_ = cl::Kernel{megakernel.program(), "cohort_megakernel"};
     kernel_.setArg(0, static_cast<void*>(memory_.data()));
     const std::size_t threads = std::size_t{shape[0]} * shape[1] * shape[2];
-    const auto most = kernel_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(device);
+    const auto most = kernel_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(device.device);
     if (threads > most) {
       throw Error{Errc::bad_options, "launch: groups of " + std::to_string(threads) +
                                          " threads; the device runs this megakernel with at most " +
                                          std::to_string(most)};
     }
     kernel_.setArg(1, cl::Local(sizeof(cl_ulong) * (threads + 1)));
-    kernel_.setArg(2, cl::Local(std::max(more_local, 1U)));
-    const auto local = kernel_.getWorkGroupInfo<CL_KERNEL_LOCAL_MEM_SIZE>(device);
-    const auto most_local = device.getInfo<CL_DEVICE_LOCAL_MEM_SIZE>();
+    kernel_.setArg(2, cl::Local(std::max(more_local_, 1U)));
+    const auto local = kernel_.getWorkGroupInfo<CL_KERNEL_LOCAL_MEM_SIZE>(device.device);
+    const auto most_local = device.device.getInfo<CL_DEVICE_LOCAL_MEM_SIZE>();
     if (local > most_local) {
-      throw Error{Errc::bad_options, "launch: " + std::to_string(more_local) +
+      throw Error{Errc::bad_options, "launch: " + std::to_string(more_local_) +
                                          " bytes of local memory for parameters; with what the "
                                          "megakernel needs that is " +
                                          std::to_string(local) + ", and the device has " +
@@ -68,23 +71,40 @@ Shift::Shift(const cl::Context& context, const cl::Device& device, const Megaker
     const std::vector<void*> reached = memory->all();
     clSetKernelExecInfo(kernel_(), CL_KERNEL_EXEC_INFO_SVM_PTRS, reached.size() * sizeof(void*),
                         static_cast<const void*>(reached.data()));
-    queue_ = cl::CommandQueue{context, device};
-    const cl::NDRange all = range({groups * shape[0], shape[1], shape[2]}, dimensions(shape));
-    const cl::NDRange group = range(shape, dimensions(shape));
-    // The kernel first runs without desks, because some devices compile for a shape when they first
-    // see it. That can take long, and would otherwise look like workers that do not come.
-    queue_.enqueueNDRangeKernel(kernel_, cl::NullRange, all, group, nullptr, &ended_);
-    queue_.flush();
-    if (!over(build_limit)) {
-      throw Error{Errc::device_lost,
-                  "opencl: the device has not compiled and run the megakernel "
-                  "within " +
-                      std::to_string(build_limit.count()) + " minutes"};
+    queue_ = cl::CommandQueue{context, device.device};
+    if (!size.counted) {
+      // The threads of a CPU device all come sooner or later.
+      groups = take_census(groups, device.info.is_cpu ? size.patience : quiet_census);
     }
     pool().desk_count = groups;
-    queue_.enqueueNDRangeKernel(kernel_, cl::NullRange, all, group, nullptr, &ended_);
-    queue_.flush();
+    enqueue(groups);
   });
+}
+
+void Shift::enqueue(std::uint32_t groups) {
+  const int all = dimensions(shape_);
+  queue_.enqueueNDRangeKernel(kernel_, cl::NullRange,
+                              range({groups * shape_[0], shape_[1], shape_[2]}, all),
+                              range(shape_, all), nullptr, &ended_);
+  queue_.flush();
+}
+
+/// Counts the groups that run at the same time. Some devices compile for a shape when they first
+/// see it, so the first group may take long.
+std::uint32_t Shift::take_census(std::uint32_t groups, std::chrono::milliseconds quiet) {
+  pool().census = 1;
+  enqueue(groups);
+  const std::uint32_t counted = count_groups(pool().gate, groups, build_limit, quiet);
+  // Pairs with the groups' polls: they exit, as do those that start later.
+  pool().gate.fetch_or(Pool::gate_closed, std::memory_order_release);
+  if (counted <= (schedules_itself() ? 1 : 0) || !over(build_limit)) {
+    throw Error{Errc::device_lost,
+                "opencl: the device has not compiled and run the megakernel within " +
+                    std::to_string(build_limit.count()) + " minutes"};
+  }
+  pool().gate.store(0, std::memory_order_relaxed);
+  pool().census = 0;
+  return counted;
 }
 
 std::uint32_t Shift::here() const {

@@ -15,16 +15,27 @@ using Shape = std::array<std::uint32_t, 3>;
 
 class Shift {
  public:
-  /// Starts `groups` workers of that shape, each with `more_local` bytes of local memory for
-  /// parameters of kernels. With `contexts`, also starts a scheduler group for that many jobs and
-  /// tasks.
-  Shift(const cl::Context& context, const cl::Device& device, const Megakernel& megakernel,
-        const std::shared_ptr<SharedMemory>& memory, std::uint32_t groups, Shape shape,
-        std::uint32_t more_local, std::uint32_t contexts);
+  struct Size {
+    std::uint32_t workers = 1;
+    /// Whether that many are known to run at the same time. If not, the megakernel first counts how
+    /// many do, and the shift has no more.
+    bool counted = false;
+    Shape shape{};
+    std::uint32_t more_local = 0;  ///< bytes of local memory of a worker, for parameters of kernels
+    /// The number of jobs and tasks that a scheduler group serves; 0: there is no such group.
+    std::uint32_t contexts = 0;
+    std::chrono::milliseconds patience{0};  ///< with a CPU device: how long it waits for workers
+  };
+
+  Shift(const cl::Context& context, const Chosen& device, const Megakernel& megakernel,
+        const std::shared_ptr<SharedMemory>& memory, const Size& size);
 
   [[nodiscard]] Shape shape() const { return shape_; }
   [[nodiscard]] std::uint32_t more_local() const { return more_local_; }
-  [[nodiscard]] std::uint32_t groups() const { return pool().desk_count; }
+  /// Number of workers, which will check in.
+  [[nodiscard]] std::uint32_t workers() const {
+    return pool().desk_count - (schedules_itself() ? 1 : 0);
+  }
   /// Number of workers that have checked in and can be sent.
   [[nodiscard]] std::uint32_t here() const;
   [[nodiscard]] Desk& desk(std::uint32_t worker) const { return pool().desks[worker]; }
@@ -41,6 +52,8 @@ class Shift {
   [[nodiscard]] bool over(std::chrono::milliseconds patience) const;
 
  private:
+  std::uint32_t take_census(std::uint32_t groups, std::chrono::milliseconds quiet);
+  void enqueue(std::uint32_t groups);
   [[nodiscard]] Pool& pool() const { return *reinterpret_cast<Pool*>(memory_.data()); }
 
   Block memory_;

@@ -46,7 +46,6 @@ Workgroups::Workgroups(engine::Dispatcher& dispatcher, EngineOptions options, Ch
                                        " runs one work-group at a time, so a scheduler group "
                                        "would leave none for jobs; use Scheduler::host"};
   }
-  expected_ = most_groups_;
 }
 
 void Workgroups::resize(std::uint32_t units) {
@@ -138,9 +137,20 @@ std::optional<std::uint32_t> Workgroups::open_shift(const BoundKernel& bound, Sh
   close_shift();
   dispatcher_.check_alive("launch");
   megakernel_ = built;
-  shift_ = std::make_unique<Shift>(context_, chosen_.device, *megakernel_, memory_, most_groups_,
-                                   shape, bound.more_local,
-                                   options_.scheduler == Scheduler::group ? context_limit : 0);
+  Shift::Size size{.workers = most_groups_,
+                   .shape = shape,
+                   .more_local = bound.more_local,
+                   .contexts = options_.scheduler == Scheduler::group ? context_limit : 0,
+                   .patience = options_.patience};
+  const std::tuple key{built.get(), shape, bound.more_local};
+  if (const auto found = occupant_.find(key); found != occupant_.end()) {
+    size.workers = found->second;
+    size.counted = true;
+  }
+  shift_ = std::make_unique<Shift>(context_, chosen_, *megakernel_, memory_, size);
+  expected_ = shift_->workers();
+  // A CPU device may have been busy.
+  if (!chosen_.info.is_cpu || expected_ == most_groups_) occupant_[key] = expected_;
   shift_->limit(dispatcher_.units());
   opened_at_ = idle_since_ = now();
   return *megakernel_->find(kernel);
@@ -319,10 +329,9 @@ void Workgroups::watch() {
     }
   }
   const auto here = static_cast<std::uint32_t>(workers_.size());
-  if (here > expected_) expected_ = here;
-  if (here == expected_ || at - opened_at_ <= patience) return;
+  if (here >= expected_ || at - opened_at_ <= patience) return;
   if (here > 0) {
-    expected_ = here;  // later shifts do not wait for more workers than these
+    expected_ = here;  // do not wait for more workers than these
     dispatcher_.rebalance();
   } else if (dispatcher_.has_work()) {
     dispatcher_.lose("opencl: no work-group of the megakernel has started within " +
@@ -341,9 +350,10 @@ bool Workgroups::complete(std::uint32_t units) const {
 /// The units that the capacity allows, but at most the workers present once they have had time to
 /// come.
 std::uint32_t Workgroups::plannable(std::uint32_t units) const {
+  if (!shift_) return units;
   const auto here = static_cast<std::uint32_t>(workers_.size());
   const bool settled = now() - opened_at_ > nanoseconds(options_.patience);
-  return settled ? std::min(units, here) : units;
+  return std::min(units, settled ? here : expected_);
 }
 
 std::uint32_t Workgroups::free_units() const {
@@ -394,6 +404,9 @@ void Workgroups::order(JobRecord& job, std::uint32_t count) {
   constexpr auto relaxed = std::memory_order_relaxed;
   context.job = &body.words();
   context.serial = body.words().serial.load(relaxed);
+  context.weight = job.options.weight;
+  context.rigid = job.resizable() ? 0 : 1;
+  body.words().share.store(job.share, relaxed);  // until the scheduler group decides
   for (Word* each : {&context.over, &context.members, &context.joins, &context.leaves})
     each->store(0, relaxed);
   body.joins_seen = body.leaves_seen = 0;
@@ -412,13 +425,17 @@ void Workgroups::publish(JobRecord& job) {
   if (job.cancelled && !roster.faulted()) raise(words, Fault::cancelled);
   // The flag must come with a target of 0.
   if (job.suspending) words.flags.store(protocol::suspend_flag, std::memory_order_release);
+  if (body.context) {  // the scheduler group decides
+    const std::uint32_t most = job.suspending ? 0 : dispatcher_.claim(job).max_groups;
+    // After the flags; pairs with the scheduler group's acquire.
+    shift_->context(*body.context).most.store(most, std::memory_order_release);
+    return;
+  }
   // Groups that have returned count in M but use no unit, so the target has to include them.
   const std::uint32_t returned = roster.draining() && job.share > 0 ? roster.arrived() : 0;
   words.share.store(job.share + returned,
                     // After the flags; pairs with the acquire in the offers.
                     std::memory_order_release);
-  if (body.context)  // after the share; pairs with the scheduler group's acquire
-    shift_->context(*body.context).wanted.store(job.share, std::memory_order_release);
 }
 
 void Workgroups::refill(JobRecord& job) {

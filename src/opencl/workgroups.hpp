@@ -4,7 +4,9 @@
 // host (layout.hpp).
 #pragma once
 
+#include <map>
 #include <mutex>
+#include <tuple>
 #include <vector>
 
 #include "cohort/opencl.hpp"
@@ -77,7 +79,9 @@ class Workgroups final : public engine::PolledBackend {
   const cl::Context context_;
   const std::shared_ptr<SharedMemory> memory_;
   std::uint32_t most_groups_;
-  std::uint32_t expected_ = 0;  // number of workers that come to a shift, as seen in earlier shifts
+  std::uint32_t expected_ = 0;  // workers that come to the shift
+  /// The number of workers that run at the same time, by megakernel, shape and local memory.
+  std::map<std::tuple<const Megakernel*, Shape, std::uint32_t>, std::uint32_t> occupant_;
 
   std::mutex building_;           // one build at a time; locked before the dispatcher's mutex
   std::vector<KernelOf> loaded_;  // part of every later megakernel

@@ -262,10 +262,10 @@ void add_compiler(Hash& hash, const std::vector<std::string>& command) {
 
 Translated translate_for_opencl(const fs::path& source, const ProgramOptions& options) {
   check_source(source);
-  if (options.transmit == "per-thread" || options.barrier != ResizingBarrier::one_pass) {
+  if (options.transmit == "per-thread") {
     throw Error{Errc::unsupported,
-                "programs for the engine opencl have one State for a group and the one-pass "
-                "barrier; use another transmit than per-thread and leave the barrier out"};
+                "programs for the engine opencl have one State for a group; use another transmit "
+                "than per-thread"};
   }
   const Scratch scratch{cache_folder(options)};
   return translate(source, options, scratch.file("program.cl"), scratch.file("program.json"));

@@ -42,23 +42,26 @@ KernelInfo kernel_of(const nlohmann::json& json) {
   return result;
 }
 
-void describe(detail::Module& module, std::string description) {
+void describe(detail::Module& module, std::string description, ResizingBarrier barrier) {
   module.description = std::move(description);
   const auto parsed = nlohmann::json::parse(module.description);
-  for (const auto& each : parsed.at("kernels")) module.kernels.push_back(kernel_of(each));
+  for (const auto& each : parsed.at("kernels")) {
+    module.kernels.push_back(kernel_of(each));
+    module.kernels.back().barrier = barrier;
+  }
 }
 
 /// A shared object loaded into this process.
 class Loaded final : public detail::Module {
  public:
-  explicit Loaded(const std::filesystem::path& file)
+  Loaded(const std::filesystem::path& file, ResizingBarrier barrier)
       : handle_(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
     if (handle_ == nullptr) {
       throw Error{Errc::unsupported, std::string{"cannot load a compiled program: "} +
                                          dlerror() +  // NOLINT(concurrency-mt-unsafe)
                                          "; link the program that loads it with -rdynamic"};
     }
-    describe(*this, static_cast<const char*>(symbol("cohort_description")));
+    describe(*this, static_cast<const char*>(symbol("cohort_description")), barrier);
   }
   [[nodiscard]] void* symbol(const char* name) const override { return dlsym(handle_, name); }
 
@@ -69,8 +72,8 @@ class Loaded final : public detail::Module {
 /// OpenCL C that the engine compiles into its megakernel.
 class Text final : public detail::Module {
  public:
-  explicit Text(program::Translated translated) {
-    describe(*this, std::move(translated.description));
+  Text(program::Translated translated, ResizingBarrier barrier) {
+    describe(*this, std::move(translated.description), barrier);
     source = std::move(translated.code);
   }
   [[nodiscard]] void* symbol(const char* /*name*/) const override { return nullptr; }
@@ -88,7 +91,7 @@ Program Program::from_file(const std::filesystem::path& file, const ProgramOptio
   if (options.engine == "opencl") {
     program::Translated translated = program::translate_for_opencl(file, options);
     std::string warnings = std::move(translated.warnings);
-    auto text = std::make_shared<Text>(std::move(translated));
+    auto text = std::make_shared<Text>(std::move(translated), options.barrier);
     text->engine = options.engine;
     text->title = file.stem().string();
     return Program{text, std::move(warnings)};
@@ -99,7 +102,7 @@ Program Program::from_file(const std::filesystem::path& file, const ProgramOptio
   const std::lock_guard lock{mutex};
   auto& module = loaded[built.file.string()];
   if (module == nullptr) {
-    auto fresh = std::make_shared<Loaded>(built.file);
+    auto fresh = std::make_shared<Loaded>(built.file, options.barrier);
     fresh->engine = options.engine;
     if (options.transmit == "per-thread") fresh->max_local_size = options.max_local_size;
     module = fresh;

@@ -24,4 +24,9 @@ void TraceLog::record(const TraceEvent& event) noexcept {
   }
 }
 
+void TraceLog::dropped(std::uint64_t events) noexcept {
+  const std::lock_guard lock{mutex_};
+  dropped_ += events;
+}
+
 }  // namespace cohort

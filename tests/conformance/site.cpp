@@ -550,15 +550,17 @@ void SiteTest::run(const std::function<void(Site&)>& body) const {
 
 namespace {
 
-/// The compiled program kernels/<file>.cl.
-const Program& twins(const std::string& file) {
+/// The compiled program kernels/<file>.cl, with one of the resizing barriers.
+const Program& twins(const std::string& file, ResizingBarrier barrier) {
   static std::mutex mutex;
-  static std::map<std::string, Program> programs;
+  static std::map<std::pair<std::string, ResizingBarrier>, Program> programs;
   const std::lock_guard lock{mutex};
-  auto found = programs.find(file);
+  const std::pair key{file, barrier};
+  auto found = programs.find(key);
   if (found == programs.end()) {
     const auto path = std::filesystem::path{COHORT_TEST_TWINS} / (file + ".cl");
-    found = programs.emplace(file, Program::from_file(path, {.engine = "opencl"})).first;
+    const ProgramOptions options{.engine = "opencl", .barrier = barrier};
+    found = programs.emplace(key, Program::from_file(path, options)).first;
   }
   return found->second;
 }
@@ -566,7 +568,8 @@ const Program& twins(const std::string& file) {
 /// The kernel of the program, with its arguments in the order of its parameters.
 ProgramKernel bound(const auto& twin) {
   const std::size_t slash = twin.name.find('/');
-  ProgramKernel kernel = twins(twin.name.substr(0, slash)).kernel(twin.name.substr(slash + 1));
+  ProgramKernel kernel =
+      twins(twin.name.substr(0, slash), twin.traits.barrier).kernel(twin.name.substr(slash + 1));
   const KernelInfo& info = kernel.info();
   if (info.parameters.size() != twin.arguments.size() ||
       info.kill_order != twin.traits.kill_order || info.survivors != twin.traits.survivors) {
@@ -596,7 +599,8 @@ SharedOpenCl::SharedOpenCl(bool several_jobs) : several(several_jobs) {
       .build_options = by_group ? "" : "-cl-opt-disable"});
   units = engine->capacity();
   if (!several) return;  // then each kernel gets a megakernel of its own, which compiles sooner
-  for (const char* file : {"jobs", "shared_engine", "tasks"}) engine->load(twins(file));
+  for (const char* file : {"jobs", "shared_engine", "tasks"})
+    engine->load(twins(file, ResizingBarrier::one_pass));
 }
 
 }  // namespace

@@ -459,8 +459,6 @@ void for_each_barrier(const Site& site, Test test) {
   const auto each = [&]<ResizingBarrier barrier>() {
     constexpr bool everywhere = compiled<explore::Engine, Meeting<Kernel, barrier>>;
     if (!everywhere && site.kind() != EngineKind::cpu) return;
-    // The OpenCL engine has only one resizing barrier.
-    if (site.kind() == EngineKind::opencl && barrier != ResizingBarrier::one_pass) return;
     SCOPED_TRACE(testing::Message() << "resizing barrier " << to_string(barrier));
     if (!testing::Test::HasFailure()) test(std::integral_constant<ResizingBarrier, barrier>{});
   };

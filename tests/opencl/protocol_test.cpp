@@ -4,64 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "explore/larger_scenarios.hpp"
+#include "opencl/explored.hpp"
 
 namespace cohort::test {
-namespace cl {
-
-// The parts of OpenCL C that the protocol uses, implemented on the explorer.
-using uint = std::uint32_t;
-using uchar = std::uint8_t;
-using ulong = std::uint64_t;
-using atomic_uint = explore::Atomic<uint>;
-using atomic_ulong = explore::Atomic<ulong>;
-constexpr uint min(uint a, uint b) { return a < b ? a : b; }
-
-explore::Event& somewhere() {
-  static explore::Event event;
-  return event;
-}
-
-template <class Group>
-void cohort_trace(Group* group, uint what, ulong value) {
-  explore::detail::record(static_cast<Trace>(what), group->id, group->active, value);
-}
-void cohort_copy(uchar* to, const uchar* from, uint size) {
-  explore::detail::touch(from, size, false);
-  explore::detail::touch(to, size, true);
-  std::memcpy(to, from, size);
-}
-void cohort_keep(uchar* to, const void* from, uint size) {
-  explore::detail::touch(to, size, true);
-  std::memcpy(to, from, size);
-}
-
-#define COHORT_EXPLORED
-#define COHORT_ALONE
-#define COHORT_LOAD(word, order) (word).load(Order::order)
-#define COHORT_STORE(word, value, order) (word).store(value, Order::order)
-#define COHORT_ADD(word, value, order) (word).fetch_add(value, Order::order)
-#define COHORT_SUB(word, value, order) (word).fetch_sub(value, Order::order)
-#define COHORT_OR(word, value, order) (word).fetch_or(value, Order::order)
-#define COHORT_AND(word, value, order) (word).fetch_and(value, Order::order)
-#define COHORT_EXCHANGE(word, value, order) (word).exchange(value, Order::order)
-#define COHORT_SWAP(word, old, value, order) (word).compare_exchange(old, value, Order::order)
-#define COHORT_AWAIT(done) explore::Platform::await(somewhere(), [&] { return (done); })
-#define COHORT_AWAIT_FOR(looks, done) \
-  if ((looks) != 0) explore::Platform::await_for(somewhere(), looks, [&] { return (done); })
-#define __global
-#define __local
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wextra"
-#pragma GCC diagnostic ignored "-Wunused"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#include "opencl/protocol.cl"
-#pragma GCC diagnostic pop
-#undef __global
-#undef __local
-#undef barrier
-#undef work_group_barrier
-
-}  // namespace cl
 
 namespace {
 
@@ -155,6 +100,9 @@ class ClSession final : public Session {
     job_.max_groups = with.capacity;
     job_.offer_polls = with.offer_wait ? 1 : 0;
     job_.traits = traits.kill_order == KillOrder::any ? cl::cohort_kill_any : 0;
+    if (traits.barrier == ResizingBarrier::query) job_.traits |= cl::cohort_query_barrier;
+    if (traits.barrier == ResizingBarrier::plain) job_.traits |= cl::cohort_plain_barrier;
+    if (traits.barrier == ResizingBarrier::modelled) job_.traits |= cl::cohort_modelled_barrier;
     job_.quorum = with.start_groups.value_or(with.capacity);
     for (std::uint32_t id = job_.quorum; id < with.capacity; ++id)
       free_ids_[0].reset(free_ids_[0].peek() | std::uint64_t{1} << id);
@@ -258,7 +206,7 @@ class ClSession final : public Session {
     joins += member.joined;
     ClGroup<State> group{member};
     try {
-      kernel_.run(group, state);
+      if (cl::cohort_come_in(&member)) kernel_.run(group, state);
     } catch (const explore::Unwind&) {
       cl::cohort_abandon(&member);
     } catch (const std::exception& error) {
@@ -323,11 +271,10 @@ Result on_opencl(const Options& options, std::uint32_t count) {
   });
 }
 
-/// Scenarios for the dialect, which has no steps, no setup() and one kind of resizing barrier.
+/// Scenarios for the dialect, which has no steps and no setup().
 struct OnOpenCl {
   template <class Kernel>
-  static constexpr bool runs = cohort::detail::HasRun<Kernel> && !HasSetup<Kernel> &&
-                               Contract<Kernel>::traits.barrier == ResizingBarrier::one_pass;
+  static constexpr bool runs = cohort::detail::HasRun<Kernel> && !HasSetup<Kernel>;
   template <class Kernel>
   static constexpr Result (*explore)(const Options&, std::uint32_t) = [] {
     if constexpr (runs<Kernel>)
@@ -358,6 +305,10 @@ using HighestFirst = Offers<KillOrder::highest_first>;
 using AnyOrder = Offers<KillOrder::any>;
 using Shrinks = Resizing<anywhere, one_pass>;
 using ResizesAndForks = Resizing<anywhere, one_pass, true>;
+using ByQuery = Resizing<anywhere, ResizingBarrier::query>;
+using ByQueryAndForks = Resizing<anywhere, ResizingBarrier::query, true>;
+using ByPlain = Resizing<anywhere, ResizingBarrier::plain>;
+using ByModel = Resizing<anywhere, ResizingBarrier::modelled>;
 
 // clang-format off
 std::vector<Scenario> small_on_opencl() {
@@ -378,6 +329,13 @@ std::vector<Scenario> small_on_opencl() {
       {"suspend against a resizing barrier", 2, 2, 1, 1, &suspended<>, &on_opencl<Shrinks>},
       {"check in", 3, 3, 1, 0, &nothing, &on_opencl<Barriers<anywhere>>, Start::by_itself},
       {"fork right after a growing resizing barrier", 2, 1, 1, 1, &to<2>, &on_opencl<ResizesAndForks>},
+      {"query barrier, its leavers against a fork", 3, 2, 1, 1, &to<1, 3>, &on_opencl<ByQueryAndForks>},
+      {"query barrier shrinking", 3, 3, 1, 1, &to<1>, &on_opencl<ByQuery>},
+      {"query barrier, suspended", 2, 2, 1, 1, &suspended<>, &on_opencl<ByQuery>},
+      {"plain barrier growing", 2, 1, 1, 1, &to<2>, &on_opencl<ByPlain>},
+      {"plain barrier shrinking", 3, 3, 1, 1, &to<1>, &on_opencl<ByPlain>},
+      {"modelled barrier growing", 2, 1, 1, 1, &to<2>, &on_opencl<ByModel>},
+      {"modelled barrier shrinking", 2, 2, 1, 1, &to<1>, &on_opencl<ByModel>},
       {"fork right after a shrinking resizing barrier", 2, 2, 1, 1, &to<1, 2>, &on_opencl<ResizesAndForks>},
   };
 }

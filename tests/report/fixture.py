@@ -113,10 +113,10 @@ def on_gpu():
 
 
 def sizing():
-    return {"scenario": "sizing", **ABOUT, "groups": GROUPS, "classes": [
-        {"class": name, "largest_t_ns": (period - work - 1) * 1e6, "X_s": 10, "Y_s": 9, "n": 200, "frames": 200,
-         "missed": 0, "wrong": 0, "E_ns": work * 1.1e6, "P_ns": period * 1e6}
-        for name, (period, work) in CLASSES.items()]}
+    return {"scenario": "sizing", **ABOUT, "groups": GROUPS, "width": 160, "height": 90, "rates": [
+        {"rate": rate, "largest_t_ns": 1e9 / rate - 4e6, "X_s": 10, "Y_s": 9, "n": 200, "frames": 10 * rate,
+         "missed": 0, "right": True, "E_ns": 3.1e6, "P_ns": 1e9 / rate, "frame_p50_ns": 3e6}
+        for rate in (30, 60, 144)]}
 
 
 # Sets `attacked` if the page treats it as markup. The comment would hide the rest of the page, from the end of a script
