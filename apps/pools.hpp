@@ -188,11 +188,12 @@ struct Stealing {
   MutexPools overflow;  ///< shared by all groups, if full pools cannot pass tasks on; else empty
   Progress* progress;
 
-  /// For a checkpoint. There is a pool for each group, so the layout follows from their number.
+  /// For a checkpoint. There is one pool per group, so the layout depends on the number of groups.
   template <class Visit>
   void buffers(Visit& visit) const {
     const std::string groups = " of " + std::to_string(pools.pools) + " groups";
-    visit(("pools" + groups).c_str(), pools.ends, std::size_t{pools.pools} + 1);  // and overflow
+    // One more: the overflow pool.
+    visit(("pools" + groups).c_str(), pools.ends, std::size_t{pools.pools} + 1);
     visit(("tasks" + groups).c_str(), pools.tasks, (std::size_t{pools.pools} + 1) * pools.room);
     visit("progress", progress, 1);
   }

@@ -90,7 +90,8 @@ std::uint32_t most_groups(const Engine& engine, const RunOptions& options) {
   return groups;
 }
 
-/// Memory that the job writes before it reads it. Filled if checkpoints contain it.
+/// Memory that the job writes before it reads it. It is filled with a value only if checkpoints
+/// contain it.
 template <class T, class Engine>
 Buffer<T> memory_for(Engine& engine, std::size_t count, const RunOptions& options) {
   return options.movable ? engine.template fill<T>(count, T{}) : engine.template allocate<T>(count);

@@ -48,7 +48,8 @@ struct Worklist {
   std::uint32_t num_slots;  ///< 0, or the maximum number of groups
   std::uint32_t room;
 
-  /// For a checkpoint: the memory of a list for `nodes` nodes, which `name` tells from other lists.
+  /// For a checkpoint: the memory of a list for `nodes` nodes. `name` distinguishes it from other
+  /// lists.
   template <class Visit>
   void buffers(Visit& visit, const std::string& name, std::size_t nodes) const {
     visit(("slots " + name).c_str(), slots, std::size_t{num_slots} * room);

@@ -111,7 +111,7 @@ nlohmann::ordered_json run_overhead(const ScenarioOptions& options) {
             << "); of the least times " << geomean(all, &Overhead::of_minima);
   const auto add = [&](const std::string& name, const char* words,
                        const std::vector<Overhead>& those) {
-    if (those.empty()) return;  // --only has left none
+    if (those.empty()) return;  // no pair is left after --only
     summary[name] = geomean(those);
     summary[name + "_max"] = worst(those).ratio;
     culprits[name] = worst(those).variant->name();

@@ -122,7 +122,8 @@ struct Way {
   bool job = true;
   int nice = 0;  ///< nice value of the job
   bool cgroups = false;
-  bool apart = false;  ///< a CPU is the renderer's for good, as by cpuset or taskset
+  /// Whether the renderer has one CPU to itself all the time, as with cpuset or taskset.
+  bool apart = false;
   bool leases = false;
 };
 constexpr std::array ways{

@@ -19,7 +19,7 @@ struct TenantsPart {
   double rate = 0;            ///< mean number of frames per second
   std::uint64_t seed = 0;     ///< seed for the arrival times
   int nice = 0;
-  bool apart = false;       ///< give the renderer the last CPU, and the job the others
+  bool apart = false;       ///< whether the renderer gets the last CPU, and the job the others
   std::string cgroup = {};  ///< folder of the cgroup to join; empty if none
 };
 void tenants_part(const TenantsPart& part);

@@ -42,16 +42,18 @@ using std::chrono::milliseconds;
 constexpr const char* control = "nvidia-cuda-mps-control";
 constexpr const char* pipes_variable = "CUDA_MPS_PIPE_DIRECTORY";
 constexpr const char* logs_variable = "CUDA_MPS_LOG_DIRECTORY";
-/// How both of NVIDIA's programs appear in /proc, which keeps 15 characters of a name.
+/// The name of both of NVIDIA's programs in /proc, which keeps 15 characters of a name.
 constexpr std::string_view name_in_proc = "nvidia-cuda-mps";
-constexpr milliseconds answer_time{10'000};  // of the control program
-constexpr milliseconds quit_time{8'000};     // its servers are forced to end after 5 s
+constexpr milliseconds answer_time{10'000};  // time limit for an answer of the control program
+// Time limit for the daemon's end; it forces its servers to end after 5 s.
+constexpr milliseconds quit_time{8'000};
 constexpr milliseconds term_time{2'000};
-/// Clients that a GPU takes at a time, by NVIDIA's documentation of MPS (Volta and later).
+/// Maximum number of clients of a GPU at the same time, by NVIDIA's documentation of MPS (Volta and
+/// later).
 constexpr std::size_t most_clients = 48;
 
-/// Where the daemon listens and writes its logs. The programs of this process have them in their
-/// environment too.
+/// The folders in which the daemon listens and writes its logs. Programs that this process starts
+/// have them in their environment too.
 struct Folders {
   std::string pipes;
   std::string logs;
@@ -82,8 +84,8 @@ struct Answer {
   std::string text;
 };
 
-/// Runs the control program with commands on its standard input. What it says goes to a file: a
-/// daemon that it leaves behind would keep a pipe open.
+/// Runs the control program with commands on its standard input. Its output goes to a file, because
+/// a daemon that it leaves behind would keep a pipe open.
 Answer ask(const std::vector<std::string>& arguments, const std::string& commands) {
   const Descriptor input{::memfd_create("mps-input", MFD_CLOEXEC)};
   const Descriptor output{::memfd_create("mps-output", MFD_CLOEXEC)};
@@ -98,7 +100,7 @@ Answer ask(const std::vector<std::string>& arguments, const std::string& command
   ::posix_spawn_file_actions_adddup2(&actions, input.get(), STDIN_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, output.get(), STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, output.get(), STDERR_FILENO);
-  // The tool blocks signals, which its listener receives. A daemon gets them as usual.
+  // The tool blocks signals, so that only its listener receives them. Unblock them for a daemon.
   sigset_t none;
   sigemptyset(&none);
   posix_spawnattr_t attributes;
@@ -123,7 +125,7 @@ Answer ask(const std::vector<std::string>& arguments, const std::string& command
   const auto deadline = Clock::now() + answer_time;
   int status = 0;
   while (::waitpid(child, &status, WNOHANG) == 0) {
-    if (Clock::now() >= deadline) ::kill(child, SIGKILL);  // it ends now: waitpid() returns it
+    if (Clock::now() >= deadline) ::kill(child, SIGKILL);  // it ends now, so waitpid() will return
     std::this_thread::sleep_for(milliseconds{2});
   }
   if (WIFEXITED(status)) answer.status = WEXITSTATUS(status);
@@ -134,7 +136,7 @@ Answer ask(const std::vector<std::string>& arguments, const std::string& command
   return answer;
 }
 
-/// The numbers that the control program answers, one on each line. None if it does not answer.
+/// The numbers in the control program's answer, one per line. Empty if it does not answer.
 std::vector<pid_t> ask_for_processes(const std::string& command) {
   const Answer answer = ask({}, command + "\n");
   std::vector<pid_t> processes;
@@ -143,7 +145,7 @@ std::vector<pid_t> ask_for_processes(const std::string& command) {
   return processes;
 }
 
-/// A process of MPS. The descriptor is that process, also when its number belongs to another one.
+/// A process of MPS. The descriptor refers to that process, even if its id is reused.
 struct MpsProcess {
   pid_t id = 0;
   Descriptor process;
@@ -162,7 +164,8 @@ struct MpsProcess {
   }
 };
 
-/// The process, if it is one of MPS. Throws Error{unsupported} if it is another user's.
+/// Returns the process if it belongs to MPS. Throws Error{unsupported} if it belongs to another
+/// user.
 std::optional<MpsProcess> mps_process(pid_t id) {
   if (id <= 0) return {};
   MpsProcess found{.id = id,
@@ -188,7 +191,7 @@ std::optional<MpsProcess> living_daemon(const Folders& folders) {
   return mps_process(id);
 }
 
-/// Ends a process by its own means, if it ends in time, or by signals.
+/// Asks a process to quit, and ends it by signals if it does not quit in time.
 void end(const MpsProcess& process, const char* what, milliseconds patience) {
   if (process.ended(patience)) return;
   process.signal(SIGTERM);
@@ -258,7 +261,7 @@ int start() {
   const Answer answer = ask({"-d"}, "");
   const auto deadline = Clock::now() + answer_time;
   std::optional<MpsProcess> daemon;
-  do {  // also if the program has failed: another start may have been quicker
+  do {  // repeat even if the program has failed, because another start may have come first
     daemon = living_daemon(folders);
     if (daemon && ask({}, "get_server_list\n").status == 0) {
       print(folders, *daemon);

@@ -70,7 +70,7 @@ class Cpp final : public Printer {
             }));
   }
   std::string constant(const clang::VarDecl& variable, const std::string& name) override {
-    // nvcc takes a constant address for the host's, and reads from it on the device.
+    // nvcc would use the host's address of a constant, and read from it on the device.
     const clang::QualType plain = unqualified_of(variable);
     const bool changeable = engine_ == Engine::cuda && has_pointer(plain);
     return "COHORT_CL_CONSTANT " + declare(changeable ? plain : plain.withConst(), name) + " = " +
@@ -178,7 +178,7 @@ class Cpp final : public Printer {
            ")";
   }
 
-  /// Whether the printed expression is a bool in C++. The source's is an int.
+  /// Whether the printed expression has type bool in C++, although it is an int in the source.
   static bool is_truth(const clang::Expr& expression) {
     const clang::Expr* inner = expression.IgnoreParenImpCasts();
     if (const auto* choice = dyn_cast<clang::ConditionalOperator>(inner))
@@ -190,7 +190,7 @@ class Cpp final : public Printer {
     return binary != nullptr && (binary->isComparisonOp() || binary->isLogicalOp());
   }
 
-  /// An argument of exactly its parameter's type.
+  /// An argument with exactly the type of its parameter.
   std::string exact_argument(const clang::CallExpr& call, unsigned i) {
     const clang::Expr* argument = call.getArg(i);
     const std::string text = Printer::print(argument);

@@ -140,7 +140,8 @@ struct App : SsspApp {
   template <class Engine>
   [[nodiscard]] Distance delta(const RunOptions& run_options) const {
     if (how.delta) return *how.delta;
-    if (run_options.movable) return graph->get(&fitting_delta);  // the same on every engine
+    // A width that is the same on every engine.
+    if (run_options.movable) return graph->get(&fitting_delta);
     // Groups of many threads mostly wait, so fewer turns are worth expanding some nodes again. The
     // value was found by experiment on an H200.
     const Distance wider = threads_per_group<Engine>(run_options) == 1 ? 1

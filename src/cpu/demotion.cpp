@@ -43,7 +43,7 @@ cpu_set_t last_cpus(const cpu_set_t& all, std::uint32_t without) {
 
 constexpr std::uint64_t shortest_slice = 100'000;  // in nanoseconds: the least that Linux accepts
 
-// Not by pthread_setschedparam(), which knows no slices and remembers the policy.
+// Not pthread_setschedparam(), which does not support slices and caches the policy.
 bool get_scheduling(SchedulingAttributes& attributes) {
   return ::syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) == 0;
 }
@@ -75,7 +75,7 @@ void PromptWaking::begin() {
 }
 
 void PromptWaking::end() {
-  // In one call: between two, another thread could take the CPU for a whole slice.
+  // One call, because another thread could take the CPU for a whole slice between two calls.
   if (begun_) begun_ = !set_scheduling(own_);
 }
 

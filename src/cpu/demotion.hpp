@@ -32,11 +32,11 @@ struct SchedulingAttributes {
   std::uint64_t period = 0;
 };
 
-/// Lets the calling thread run at once when it wakes, while others occupy all CPUs. Between begin()
-/// and end() it has real-time priority, if the process has CAP_SYS_NICE or an RLIMIT_RTPRIO. So
-/// these belong around a wait. After that, and in other processes, it asks for short time slices,
-/// so that it need not wait for the end of another thread's slice. These are effective since Linux
-/// 6.12. Does nothing for a thread whose policy is not SCHED_OTHER.
+/// Lets the calling thread run at once when it wakes, even if other threads occupy all CPUs.
+/// Between begin() and end() the thread has real-time priority, if the process has CAP_SYS_NICE or
+/// an RLIMIT_RTPRIO. So call these two around a wait. Otherwise the thread asks for short time
+/// slices, so that it need not wait for the end of another thread's slice. These are effective
+/// since Linux 6.12. Does nothing for a thread whose policy is not SCHED_OTHER.
 class PromptWaking {
  public:
   void begin();

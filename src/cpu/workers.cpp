@@ -134,7 +134,7 @@ void Workers::work(std::uint32_t index) {
   Worker& self = *workers_[index];
   PromptWaking prompt;
   for (;;) {
-    // The task that a spare worker starts is late already, and the CPUs are busy with groups.
+    // A spare worker starts a task that is already late, while groups keep the CPUs busy.
     if (self.spare) prompt.begin();
     self.called.wait(lock, [&] { return self.job != nullptr || dispatcher_.stopping(); });
     prompt.end();

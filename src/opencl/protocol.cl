@@ -531,9 +531,9 @@ static void cohort_finish(cohort_group* group) {
 
 // ---- fork.hpp
 
-// Whether M may grow now. Not after a group has returned: new groups would never meet it. Not under
-// a suspend. Not while a group removed at an earlier barrier has yet to notice: it would take the
-// new M for its own.
+// Whether M may grow now. It may not grow after a group has returned, because new groups would
+// never meet that group. It may not grow under a suspend, nor while a group removed at an earlier
+// barrier has yet to notice: that group would take the new M for its own.
 static bool cohort_may_grow(__global cohort_job* job, cohort_roster roster) {
   return !cohort_draining(roster) && !cohort_faulted(roster) &&
          cohort_active_of(roster) < COHORT_LOAD(job->share, relaxed) && !cohort_suspending(job) &&

@@ -434,7 +434,7 @@ void Workgroups::publish(JobRecord& job) {
   // Groups that have returned count in M but use no unit, so the target has to include them.
   const std::uint32_t returned = roster.draining() && job.share > 0 ? roster.arrived() : 0;
   words.share.store(job.share + returned,
-                    // After the flags; pairs with the acquire in the offers.
+                    // Stored after the flags. Pairs with the scheduler group's acquire.
                     std::memory_order_release);
 }
 

@@ -1,4 +1,4 @@
-// cohort mps, with a stand-in for NVIDIA's control program: tests/cli/mps.
+// Tests of cohort mps, with a stand-in for NVIDIA's control program: tests/cli/mps.
 #include "cli/tool.hpp"
 
 namespace {
@@ -29,11 +29,11 @@ class Mps : public Tool {
     ::setenv("PATH", path_.c_str(), 1);
   }
 
-  /// With a limit on its time.
+  /// Runs the tool with a time limit.
   [[nodiscard]] Result mps(const std::string& arguments, const std::string& with = "") const {
     return cohort("mps " + arguments, with + " timeout -s KILL 100");
   }
-  /// The process that a file of the stand-in names; 0 if it does not run.
+  /// The process whose id is in a file of the stand-in; 0 if it does not run.
   [[nodiscard]] pid_t process(const std::string& file,
                               const std::string& pipes = "cohort/mps") const {
     const std::string text = read(in_folder(pipes + "/" + file));

@@ -29,7 +29,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Le;
 
-/// Of this process, which has both the engine and the tenants.
+/// The descriptors of this process, which has both the engine and the tenants.
 std::ptrdiff_t open_descriptors() {
   return std::distance(std::filesystem::directory_iterator{"/proc/self/fd"}, {});
 }
@@ -317,8 +317,8 @@ TEST_F(Hostile, ATenantsConnectionSetsNoCapacity) {
   EXPECT_EQ(engine.capacity(), 4U);
 }
 
-/// What a random caller sends: messages that are almost right, cut, long, empty or noise, some with
-/// descriptors. It may close either half of its socket in between.
+/// The messages of a random caller: almost right, cut, long, empty or noise, some with descriptors.
+/// The caller may close either half of its socket in between.
 void send_at_random(const tenant::Peer& peer, std::mt19937& random) {
   const auto pick = [&random](std::uint32_t below) {
     return static_cast<std::uint32_t>(random() % below);
@@ -341,7 +341,7 @@ void send_at_random(const tenant::Peer& peer, std::mt19937& random) {
       case 3:
         for (unsigned char& each : bytes) each = static_cast<unsigned char>(random());
         break;
-      default: break;  // as it should be
+      default: break;  // sends a correct message
     }
     const std::array descriptors{peer.socket.get(), 0, 1, 2};
     tenant::send(peer.socket, bytes.data(), bytes.size(),
@@ -390,10 +390,10 @@ TEST_F(Hostile, AFloodOfStatusRequestsHoldsNobodyUp) {
 
 // ---- An engine that is not one.
 
-/// Answers one connection at a time with what `answer` sends, and closes it.
+/// Answers one connection at a time by calling `answer`, and closes it.
 class FalseEngine : public TenantTest {
  protected:
-  /// Waits until `done()`, which connects. Serves connections meanwhile.
+  /// Waits until `done()` returns true. `done()` connects, so this serves connections meanwhile.
   template <class Answer, class Done>
   void serve(Answer answer, Done done) {
     const tenant::Claim claim{"false"};
@@ -404,7 +404,7 @@ class FalseEngine : public TenantTest {
         if (::poll(&wait, 1, 10) <= 0) continue;
         auto peer = tenant::identify(Descriptor{::accept4(claim.socket(), nullptr, nullptr, 0)});
         if (!peer) continue;
-        // A connection that only looks whether there is an engine sends nothing.
+        // A connection that only checks whether there is an engine sends nothing.
         pollfd hello{.fd = peer->socket.get(), .events = POLLIN, .revents = 0};
         if (::poll(&hello, 1, 60'000) > 0) answer(*peer);
       }

@@ -1,4 +1,5 @@
-// Checkpoints of the apps: each goes on where another process, or groups of another size, left it.
+// Checkpoints of the apps: each app continues where another process, or groups of another size,
+// left it.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -32,8 +33,8 @@ class Checkpoints : public testing::TestWithParam<Case> {
         app_(find_app(GetParam().app).prepare(GetParam().input, Settings{GetParam().settings})) {}
   ~Checkpoints() override { std::filesystem::remove(file_); }
 
-  /// Runs the app until this many resizing points, counted over all groups, and writes it to the
-  /// file. Returns false if it has finished before.
+  /// Runs the app up to this number of resizing points, counted over all groups, and writes it to
+  /// the file. Returns false if it has finished before.
   bool suspend_at(std::uint32_t point, std::uint32_t local_size) {
     test::ResizeHold hold{point, false};
     RunOptions options;
@@ -95,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(, Checkpoints,
 
 using CheckpointsOfPools = Checkpoints;
 
-// A group has a pool, so a checkpoint with other pools does not fit.
+// There is one pool per group, so a checkpoint does not fit a job with another number of groups.
 TEST_P(CheckpointsOfPools, GoOnOnlyInAsManyGroups) {
   ASSERT_TRUE(suspend_at(1, 1));
   EXPECT_THAT([&] { go_on(2, 1); }, ThrowsMessage<Error>(HasSubstr("pools of 3 groups")));

@@ -115,7 +115,7 @@ Expr Maker::table_element() {
   e.bits = 32;
   const int base = var == nullptr ? -1 : static_cast<int>(var->base);
   const std::string name = var == nullptr ? "table" : var->name;
-  if (name.ends_with(".from") && chance(30)) {  // a structure as an argument
+  if (name.ends_with(".from") && chance(30)) {  // passes a structure as an argument
     e.text = "look(" + name.substr(0, name.size() - 5) + ")";
     index.value = [at = static_cast<unsigned>(base) + 1](Env& env) { return cell(env.memory[at]); };
   } else {
@@ -142,7 +142,7 @@ Expr Maker::leaf() {
       Place place = part_of(*var, true);
       --leaves_;
       if (place.type.kind == Kind::u32 && !var->constant && var->type.scalar() && chance(4)) {
-        Expr e = read(place);  // through a generic pointer
+        Expr e = read(place);  // reads through a generic pointer
         e.text = "peek(" + (var->pointer ? var->name : "&" + var->name) + ")";
         e.level = primary;
         return e;
@@ -403,7 +403,7 @@ Expr Maker::reinterpreted(int depth) {
   }
 }
 
-/// A function whose result is such a multiple too.
+/// A call of a function whose result is also a multiple of 1/4.
 Expr Maker::real_function(int depth) {
   const Expr a = real_number(depth - 1);
   Expr e;

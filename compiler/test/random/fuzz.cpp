@@ -27,7 +27,8 @@ using LeftOut = std::set<std::uint32_t>;
 
 #if defined(COHORT_TEST_OPENCL)
 constexpr std::uint32_t each_file = 12;
-constexpr std::uint64_t modes = random_modes - 1;  // not per-thread, which OpenCL has not
+// Without per-thread, which OpenCL does not support.
+constexpr std::uint64_t modes = random_modes - 1;
 #else
 constexpr std::uint32_t each_file = 40;
 constexpr std::uint64_t modes = random_modes;

@@ -48,7 +48,7 @@ void Maker::make_constant() {
   constants_.emplace_back(name, std::move(words));
 }
 
-/// A number with a name in program scope.
+/// A named number in program scope.
 void Maker::make_number() {
   const std::string name = own("n");
   const auto value = static_cast<std::int16_t>(random_() >> 40);

@@ -19,7 +19,7 @@ struct RandomStyle {
   /// read.
   const char* transmit = "annotated";
   bool barriers = true;  ///< groups join and leave at barriers; false: at offers and forks
-  bool range = false;    ///< a kernel without points, over a range of work-items
+  bool range = false;    ///< whether the kernel has no points and runs over a range of work-items
 
   [[nodiscard]] bool annotated() const { return std::string_view{transmit} == "annotated"; }
   [[nodiscard]] bool per_thread() const { return std::string_view{transmit} == "per-thread"; }
@@ -42,7 +42,7 @@ struct RandomKernel {
   std::uint32_t points = 0;  ///< resizing points that a group passes
   std::uint32_t pieces = 0;  ///< statements that can be left out
 
-  /// The range has so many dimensions; 0: the kernel has points, and no range.
+  /// Number of dimensions of the range; 0 if the kernel has points and no range.
   std::uint32_t dimensions = 0;
 
   // The arguments of the kernel are marks, items, table, room (of random_room bytes in local
@@ -84,7 +84,7 @@ uint through(local uint *cell, uint value) {
 typedef half narrow;
 #define file_const const
 uint peek(const uint *p) { return *p; }
-#else  // neither half nor generic pointers nor sub-groups
+#else  // PoCL has neither half nor generic pointers nor sub-groups
 typedef float narrow;
 #define file_const constant
 #define peek(p) (*(p))

@@ -90,7 +90,7 @@ struct Var {
   bool constant = false;
   bool sent = false;  // whether joining groups receive it
   bool readable = true;
-  bool threads = false;  // its value is combined with the number of the thread by ^
+  bool threads = false;  // whether its value is combined with the thread's number by ^
 };
 
 struct Function {
@@ -145,7 +145,7 @@ class Maker {
 
   void line(const std::string& text) { *out_ += std::string(2 * indent_, ' ') + text + "\n"; }
   std::string number() { return std::to_string(++numbers_); }
-  /// Before a variable that joining groups receive.
+  /// The text before the declaration of a variable that joining groups receive.
   const char* transmit() const { return style_.range ? "" : "transmit "; }
   /// Four words in local memory.
   const char* shared_words() { return chance(50) ? "cells" : "room"; }

@@ -30,7 +30,7 @@ class PlainProgram {
   struct Argument {
     void* data;
     std::size_t size;
-    bool buffer = false;  ///< otherwise a value, or without data: local memory
+    bool buffer = false;  ///< a buffer; otherwise a value, or local memory if there is no data
   };
   template <class T>
   static Argument value(T& value) {

@@ -267,7 +267,8 @@ Run Maker::table_pointer() {
   Var& var = add(name + (structure ? ".from" : ""), {Kind::u32}, sent);
   var.table = var.constant = true;
   const unsigned base = var.base;
-  if (structure) add(name + ".at", {Kind::u32}, sent).constant = true;  // the next cell
+  // The next cell is the index.
+  if (structure) add(name + ".at", {Kind::u32}, sent).constant = true;
   return [base, structure, offset, index](Env& env) {
     env.memory[base] = offset;
     if (structure) env.memory[base + 1] = index;
@@ -283,7 +284,7 @@ Run Maker::thread_variable() {
   line("uint " + name + " = " + within(e, facts(Op::bxor).level) + " ^ (uint)get_local_id(0);");
   Var& var = add(name, {Kind::u32}, true);
   var.threads = var.constant = true;
-  var.readable = false;  // other than by thread_values()
+  var.readable = false;  // except by thread_values()
   return [base = var.base, value = e.value](Env& env) {
     env.memory[base] = value(env)[0];
     return Flow::next;
@@ -380,7 +381,7 @@ Run Maker::assignment() {
     const Half half =
         pick({Half{"xy", 0, 1}, Half{"zw", 2, 3}, Half{"wy", 3, 1}, Half{"xz", 0, 2},
               Half{"lo", 0, 1}, Half{"hi", 2, 3}, Half{"odd", 1, 3}, Half{"even", 0, 2}});
-    if (chance(30)) {  // one component of the two
+    if (chance(30)) {  // assigns one of the two components
       const bool second = chance(50);
       const Expr e = of_type({kind}, 2);
       line(within(place.text, place.level, primary) + "." + half.name +
@@ -937,7 +938,7 @@ Run Maker::shared_cell() {
       break;
     case 2: line("h = stir(h, work_group_broadcast(" + e.text + ", 0));"); break;
     case 3: line("h = stir(h, work_group_reduce_max(" + e.text + "));"); break;
-    case 4: {  // through a pointer into the middle
+    case 4: {  // assigns through a pointer into the middle
       const std::string pointer = "l" + number();
       const unsigned from = below(at + 1);
       const std::string item = pointer + "[" + std::to_string(at - from) + "]";
@@ -982,8 +983,8 @@ Run Maker::shared_cell() {
   };
 }
 
-/// Each thread computes with a number of its own, or the sub-groups with a value. The compiler
-/// takes the result to differ between groups, so it is marked at once.
+/// Each thread computes with its own number, or the sub-groups with a value. The compiler assumes
+/// that the result differs between groups, so it is marked at once.
 Run Maker::thread_values() {
   const unsigned slot = slots_++ % (random_slots - 1);
   const auto mark = [&](const std::string& text) {

@@ -174,7 +174,7 @@ struct SwizzleRef {
   Vec<T, N>& of;
   using Value = Vec<T, sizeof...(parts)>;
 
-  // By value: it may be `of` itself.
+  // By value, because it may be `of` itself.
   COHORT_FN constexpr Value operator=(Value value) const {  // NOLINT: gives the value, as C does
     unsigned i = 0;
     ((of[parts] = value[i++]), ...);
