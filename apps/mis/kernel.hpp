@@ -45,11 +45,12 @@ struct EagerMis {
   COHORT_FN bool decide(Group& group, Node node) const {
     if (graph.degree(node) > sweep.cuts.most_edges)  // a hub is decided by its pieces
       return group.atomic(mark[node]).load() != undecided;
+    const std::uint64_t own = ranking.of(node);
     std::uint32_t becomes = in;
     for_neighbours(
         group, graph, node, mark, [](Node) COHORT_APPS_INLINE { return true; },
         [&](Node other, std::uint32_t its) COHORT_APPS_INLINE {
-          if (its == out || !ranking.less(other, node)) return true;
+          if (its == out || ranking.of(other) >= own) return true;
           becomes = its == in ? out : undecided;
           return its != in;
         });
@@ -67,6 +68,7 @@ struct EagerMis {
     const auto first_edge = group.view(settled + (&piece - sweep.cuts.pieces));
     const std::uint32_t from = first_edge[0];
     if (from == piece.count) return;
+    const std::uint64_t own = ranking.of(piece.hub);
     std::uint32_t found = piece.count + 1;
     // If the hub is decided already, it is out: to be in the set it would need this piece's
     // consent, which it has not given.
@@ -75,7 +77,7 @@ struct EagerMis {
          at += group.local_size()) {
       const Node other = graph.target(piece.begin + at);
       const std::uint32_t its = group.atomic(mark[other]).load();
-      if (its == out || !ranking.less(other, piece.hub)) continue;
+      if (its == out || ranking.of(other) >= own) continue;
       found = its == in ? member : static_cast<std::uint32_t>(least(found, at + 1));
     }
     found = group.reduce(found, [](std::uint32_t a, std::uint32_t b) { return a < b ? a : b; });
