@@ -1,6 +1,7 @@
 #include "graph/build.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 #include <utility>
 
@@ -132,19 +133,25 @@ Csr symmetrise(const EdgeList& list) { return tidied(to_csr(list, Edges::undirec
 bool is_symmetric(const Csr& graph) {
   // Each edge adds a hash of its ends and weight if it goes up, and subtracts it if it goes down.
   // The sum is 0 if the directions pair up. Otherwise it is 0 only with a probability of 2^-64.
-  std::uint64_t sum = 0;
-  for (Node node = 0; node < graph.num_nodes(); ++node) {
-    for (std::uint64_t edge = graph.offsets[node]; edge < graph.offsets[node + 1]; ++edge) {
-      const Node other = graph.targets[edge];
-      if (other == node) continue;
-      const std::uint64_t ends =
-          (std::uint64_t{std::min(node, other)} << 32U) | std::max(node, other);
-      const std::uint64_t weight = graph.weights.empty() ? 0 : graph.weights[edge];
-      const std::uint64_t hash = splitmix64(splitmix64(ends) + weight);
-      sum += node < other ? hash : 0 - hash;
+  std::atomic<std::uint64_t> total{0};
+  for_blocks(graph.num_nodes(), nodes_in_block, [&](std::size_t begin, std::size_t end) {
+    std::uint64_t sum = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto node = static_cast<Node>(i);
+      for (std::uint64_t edge = graph.offsets[node]; edge < graph.offsets[node + 1]; ++edge) {
+        const Node other = graph.targets[edge];
+        if (other == node) continue;
+        const std::uint64_t ends =
+            (std::uint64_t{std::min(node, other)} << 32U) | std::max(node, other);
+        const std::uint64_t weight = graph.weights.empty() ? 0 : graph.weights[edge];
+        const std::uint64_t hash = splitmix64(splitmix64(ends) + weight);
+        sum += node < other ? hash : 0 - hash;
+      }
     }
-  }
-  return sum == 0;
+    // Relaxed: read after for_blocks(), which joins its threads.
+    total.fetch_add(sum, std::memory_order_relaxed);
+  });
+  return total.load(std::memory_order_relaxed) == 0;
 }
 
 std::optional<Edge> one_way_edge(const Csr& graph) {
