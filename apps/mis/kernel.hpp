@@ -50,9 +50,13 @@ struct EagerMis {
     for_neighbours(
         group, graph, node, mark, [](Node) COHORT_APPS_INLINE { return true; },
         [&](Node other, std::uint32_t its) COHORT_APPS_INLINE {
-          if (its == out || ranking.of(other) >= own) return true;
-          becomes = its == in ? out : undecided;
-          return its != in;
+          if (its == in) {  // so it has a lower priority: it has not waited for this node
+            becomes = out;
+            return false;
+          }
+          // One undecided neighbour of lower priority is enough. Priorities are slow to compare.
+          if (its == undecided && becomes == in && ranking.of(other) < own) becomes = undecided;
+          return true;
         });
     if (becomes == undecided) return false;
     group.atomic(mark[node]).store(becomes);
@@ -77,8 +81,11 @@ struct EagerMis {
          at += group.local_size()) {
       const Node other = graph.target(piece.begin + at);
       const std::uint32_t its = group.atomic(mark[other]).load();
-      if (its == out || ranking.of(other) >= own) continue;
-      found = its == in ? member : static_cast<std::uint32_t>(least(found, at + 1));
+      if (its == in) {
+        found = member;
+      } else if (its == undecided && at + 1 < found && ranking.of(other) < own) {
+        found = at + 1;
+      }
     }
     found = group.reduce(found, [](std::uint32_t a, std::uint32_t b) { return a < b ? a : b; });
     if (group.local_id() != 0) return;
