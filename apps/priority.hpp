@@ -24,7 +24,6 @@ class Ranking {
     }
     return priority_ == Priority::id ? node : splitmix64(node);
   }
-  [[nodiscard]] COHORT_FN constexpr bool less(Node a, Node b) const { return of(a) < of(b); }
 
  private:
   static constexpr std::uint64_t most_degree = 0xFFFF'FFFFU;

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <chrono>
+#include <limits>
 #include <stdexcept>
 
 #include "apps/bfs/host.hpp"
@@ -57,15 +59,20 @@ void append(std::vector<Node>& mine, std::vector<Node>& queue, std::size_t& size
   mine.clear();
 }
 
+/// One bit per node.
+using Bits = std::vector<std::uint64_t>;
+
 /// Searches level by level, from one queue into another. Each thread fills a queue of its own and
-/// appends it at the end of the level.
+/// appends it at the end of the level. With `both`, dense levels are searched from the unreached
+/// nodes over a bitmap (Beamer, Asanović and Patterson 2012).
 double bfs(const CsrView& graph, Node source, std::vector<std::uint32_t>& levels, bool both) {
   const Node nodes = graph.num_nodes();
+  const std::size_t words = std::size_t{nodes} / 64 + 1;
   levels.assign(nodes, ~0U);
   std::vector<Node> queue(nodes);
   std::vector<Node> next(nodes);
-  std::vector<char> front(both ? nodes : 0, 0);
-  std::vector<char> reached(both ? nodes : 0, 0);
+  Bits front(both ? words : 0);
+  Bits reached(both ? words : 0);
   levels[source] = 0;
   queue[0] = source;
   std::size_t size = 1;
@@ -74,6 +81,7 @@ double bfs(const CsrView& graph, Node source, std::vector<std::uint32_t>& levels
   std::uint64_t edges_left = graph.num_edges();
   bool up = false;
   bool was_up = false;
+  bool turns = false;
   const auto begin = Clock::now();
 #pragma omp parallel default(shared)
   {
@@ -85,33 +93,47 @@ double bfs(const CsrView& graph, Node source, std::vector<std::uint32_t>& levels
         found = 0;
         edges_left -= std::min(edges, edges_left);
         const bool goes_up = both && (up ? size > nodes / 18 : !was_up && edges > edges_left / 15);
-        if (goes_up && !up) {
-          for (std::size_t i = 0; i < size; ++i) front[queue[i]] = 1;
-          was_up = true;
-        } else if (!goes_up && up) {
-          std::size_t at = 0;
-          for (Node node = 0; node < nodes; ++node) {
-            if (front[node] != 0) queue[at++] = node;
-          }
-        }
+        turns = goes_up != up;
         up = goes_up;
+        was_up |= up;
         edges = 0;
       }
-      std::uint64_t degrees = 0;
+      if (turns && up) {
+#pragma omp for schedule(static)
+        for (std::size_t i = 0; i < size; ++i)
+          std::atomic_ref{front[queue[i] / 64]}.fetch_or(std::uint64_t{1} << queue[i] % 64,
+                                                         std::memory_order_relaxed);
+      } else if (turns) {
+#pragma omp for schedule(static) nowait
+        for (std::size_t word = 0; word < words; ++word) {
+          for (std::uint64_t left = front[word]; left != 0; left &= left - 1)
+            mine.push_back(
+                static_cast<Node>(word * 64 + static_cast<unsigned>(std::countr_zero(left))));
+        }
+        append(mine, queue, found);
+#pragma omp barrier
+#pragma omp single
+        found = 0;
+      }
       if (up) {
-#pragma omp for schedule(dynamic, 1024) reduction(+ : found)
-        for (Node node = 0; node < nodes; ++node) {
-          reached[node] = 0;
-          if (levels[node] != ~0U) continue;
-          for (const Node from : graph.neighbours(node)) {
-            if (front[from] == 0) continue;
-            levels[node] = level + 1;
-            reached[node] = 1;
-            ++found;
-            break;
+#pragma omp for schedule(dynamic, 16) reduction(+ : found)
+        for (std::size_t word = 0; word < words; ++word) {
+          std::uint64_t set = 0;
+          const auto end = static_cast<Node>(std::min<std::size_t>(word * 64 + 64, nodes));
+          for (auto node = static_cast<Node>(word * 64); node < end; ++node) {
+            if (levels[node] != ~0U) continue;
+            for (const Node from : graph.neighbours(node)) {
+              if ((front[from / 64] >> from % 64 & 1U) == 0) continue;
+              levels[node] = level + 1;
+              set |= std::uint64_t{1} << node % 64;
+              break;
+            }
           }
+          reached[word] = set;
+          found += static_cast<std::size_t>(std::popcount(set));
         }
       } else {
+        std::uint64_t degrees = 0;
 #pragma omp for schedule(dynamic, 64) nowait
         for (std::size_t i = 0; i < size; ++i) {
           for (const Node target : graph.neighbours(queue[i])) {
@@ -300,6 +322,78 @@ double l_sssp(const CsrView& graph, Node source, std::vector<apps::Distance>& di
   return since(begin);
 }
 
+/// Delta-stepping (Meyer and Sanders 2003): each thread has bins of its own, and the nodes of the
+/// first bin of all threads are shared before the bin is expanded. A thread goes on with nodes that
+/// it puts into this bin itself while there are few (bucket fusion, Zhang et al. 2020).
+template <class Length>
+double delta_stepping(const CsrView& graph, Node source, Length delta,
+                      std::vector<apps::Distance>& distances) {
+  constexpr Length unreached = std::numeric_limits<Length>::max();
+  constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+  constexpr std::size_t few = 1000;
+  std::vector<Length> distance(graph.num_nodes(), unreached);
+  std::vector<Node> shared(std::max<std::uint64_t>(graph.num_edges(), 1));  // each edge adds a node
+  distance[source] = 0;
+  shared[0] = source;
+  std::size_t bins[2] = {0, none};  // by turn modulo 2: the bin of this turn and the next one
+  std::size_t sizes[2] = {1, 0};
+  const auto begin = Clock::now();
+#pragma omp parallel default(shared)
+  {
+    std::vector<std::vector<Node>> mine;
+    std::vector<Node> again;
+    const auto expand = [&](Node node) {
+      const Length start = load(distance[node]);
+      for (std::uint64_t edge = graph.first_edge(node); edge < graph.first_edge(node + 1); ++edge) {
+        Length& end = distance[graph.target(edge)];
+        const Length through = start + graph.weight(edge);
+        Length old = load(end);
+        while (through < old && !std::atomic_ref{end}.compare_exchange_weak(
+                                    old, through, std::memory_order_relaxed)) {
+        }
+        if (through >= old) continue;
+        const std::size_t bin = through / delta;
+        if (bin >= mine.size()) mine.resize(bin + 1);
+        mine[bin].push_back(graph.target(edge));
+      }
+    };
+    for (unsigned turn = 0; bins[turn % 2] != none; ++turn) {
+      const std::size_t bin = bins[turn % 2];
+      const std::size_t size = sizes[turn % 2];
+      std::size_t& next_bin = bins[(turn + 1) % 2];
+      std::size_t& next_size = sizes[(turn + 1) % 2];
+#pragma omp for schedule(dynamic, 64) nowait
+      for (std::size_t i = 0; i < size; ++i) {
+        // Otherwise the node has moved to an earlier bin, and was expanded there.
+        if (load(distance[shared[i]]) >= std::uint64_t{delta} * bin) expand(shared[i]);
+      }
+      while (bin < mine.size() && !mine[bin].empty() && mine[bin].size() < few) {
+        again.swap(mine[bin]);
+        for (const Node node : again) expand(node);
+        again.clear();
+      }
+      std::size_t first = bin;
+      while (first < mine.size() && mine[first].empty()) ++first;
+      if (first < mine.size()) {
+#pragma omp critical
+        next_bin = std::min(next_bin, first);
+      }
+#pragma omp barrier
+#pragma omp single nowait
+      {
+        bins[turn % 2] = none;
+        sizes[turn % 2] = 0;
+      }
+      if (next_bin < mine.size()) append(mine[next_bin], shared, next_size);
+#pragma omp barrier
+    }
+  }
+  const double time = since(begin);
+  distances.assign(distance.begin(), distance.end());
+  std::ranges::replace(distances, apps::Distance{unreached}, apps::infinite);
+  return time;
+}
+
 }  // namespace
 
 bool has_openmp(const Variant& variant) { return variant.pair.style == Style::barriers; }
@@ -338,7 +432,15 @@ double OpenMpApp::run(int threads) {
     time = p_sssp(graph, source_, distances);
     expect([&] { return apps::check_paths(csr, source_, distances); });
   } else if (app_ == "l-sssp") {
-    time = l_sssp(graph, source_, distances);
+    if (paper_) {
+      time = l_sssp(graph, source_, distances);
+    } else {
+      const apps::Distance delta = graph_->get(&apps::fitting_delta);
+      time =
+          apps::are_short(graph_->get(&apps::longest_path))
+              ? delta_stepping(graph, source_, static_cast<apps::ShortDistance>(delta), distances)
+              : delta_stepping(graph, source_, delta, distances);
+    }
     expect([&] { return apps::check_paths(csr, source_, distances); });
   } else {
     throw std::runtime_error{"there is no OpenMP version of " + app_};

@@ -1,6 +1,7 @@
 #include "graph/build.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <numeric>
 #include <utility>
 
@@ -140,13 +141,25 @@ void SymmetryCheck::add(Node from, Node to, Weight weight) {
   weighted_ += signed_hash(weight);
 }
 
+void SymmetryCheck::add(const SymmetryCheck& others) {
+  plain_ += others.plain_;
+  weighted_ += others.weighted_;
+}
+
 bool is_symmetric(const Csr& graph) {
   const bool weighted = !graph.weights.empty();
   SymmetryCheck check;
-  for (Node node = 0; node < graph.num_nodes(); ++node) {
-    for (std::uint64_t edge = graph.offsets[node]; edge < graph.offsets[node + 1]; ++edge)
-      check.add(node, graph.targets[edge], weighted ? graph.weights[edge] : 0);
-  }
+  std::mutex mutex;  // of `check`
+  for_blocks(graph.num_nodes(), nodes_in_block, [&](std::size_t begin, std::size_t end) {
+    SymmetryCheck block;
+    for (std::size_t i = begin; i < end; ++i) {
+      for (std::uint64_t edge = graph.offsets[i]; edge < graph.offsets[i + 1]; ++edge) {
+        block.add(static_cast<Node>(i), graph.targets[edge], weighted ? graph.weights[edge] : 0);
+      }
+    }
+    const std::lock_guard lock{mutex};
+    check.add(block);
+  });
   return check.symmetric(weighted);
 }
 

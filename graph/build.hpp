@@ -50,6 +50,8 @@ enum class Edges {
 class SymmetryCheck {
  public:
   void add(Node from, Node to, Weight weight);
+  /// Adds the edges of another check.
+  void add(const SymmetryCheck& others);
   /// `weighted`: opposite edges also need the same weight.
   [[nodiscard]] bool symmetric(bool weighted) const { return (weighted ? weighted_ : plain_) == 0; }
 

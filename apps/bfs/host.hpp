@@ -189,6 +189,9 @@ struct App : AppOnGraph {
     lists[0].put(Kernel::entry(here, source), here.degree(source));
     const std::size_t words = both ? nodes / 64 + 1 : 0;
     const auto bits = engine.template fill<std::uint64_t>(3 * words, 0);
+    const bool has_open =
+        both && threads_per_group<Engine>(run_options) == 1 && !run_options.movable;
+    const auto open = engine.template fill<std::uint64_t>(has_open ? words : 0, 0);
     const auto plans = engine.template fill<typename Kernel::Directive>(2, {});
     const auto outlooks =
         engine.template fill<typename Kernel::Outlook>(2, {.edges_left = csr.num_edges()});
@@ -199,6 +202,7 @@ struct App : AppOnGraph {
         .incoming = one_way ? graph->in_memory(engine, graph->get(&transpose)).view() : view,
         .lists = {lists[0].view(), lists[1].view(), lists[2].view()},
         .bits = {bits.data(), bits.data() + words, bits.data() + 2 * words},
+        .open = has_open ? open.data() : nullptr,
         .plans = plans.data(),
         .outlooks = outlooks.data(),
         .levels = {levels},

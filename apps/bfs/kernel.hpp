@@ -46,8 +46,11 @@ struct Bfs {
   CsrView incoming;        // the graph with every edge reversed, for going up
   Worklist lists[3];       // by turn modulo 3: one is read, the next filled, the last cleared
   std::uint64_t* bits[3];  // by turn modulo 3, as above; one bit per node
-  Directive* plans;        // by turn modulo 2
-  Outlook* outlooks;       // by turn modulo 2
+  // One bit per unreached node with incoming edges, while levels go up. Only for groups of one
+  // thread. Null if the job may continue with larger groups, which do not maintain it.
+  std::uint64_t* open;
+  Directive* plans;   // by turn modulo 2
+  Outlook* outlooks;  // by turn modulo 2
   Levels levels;
   std::uint64_t chunk;  // nodes per group and step; 0: a whole level; or even_chunk
   std::uint32_t solo;   // one direction: frontiers up to this size run on group 0 alone
@@ -66,6 +69,7 @@ struct Bfs {
       lists[i].buffers(visit, std::to_string(i), nodes);
       visit(bit_names[i], bits[i], both_directions ? nodes / 64 + 1 : 0);
     }
+    visit("open", open, open != nullptr ? nodes / 64 + 1 : 0);
     visit("plans", plans, 2);
     visit("outlooks", outlooks, 2);
     visit("levels", levels.of, nodes);
@@ -250,19 +254,91 @@ struct Bfs {
   template <class Group>
   COHORT_FN Next to_bits(Group& group, State& state, Directive& plan, Outlook& outlook,
                          std::size_t size) const {
-    const Worklist& in = lists[state.turn % 3];
     std::uint64_t* const out = bits[(state.turn + 1) % 3];
-    const Portion all{0, size, true};
-    in.for_part(group, 0, all.end, [&](const Node* nodes, std::size_t count) {
-      const auto list = group.view(nodes);
-      for (const std::size_t i : group.local_stride(count))
-        group.atomic(out[list[i] / 64]).fetch_or(std::uint64_t{1} << list[i] % 64);
-    });
+    const Portion now = group.alone() ? portion_of_words(group, state.at) : Portion{0, size, true};
+    if (group.alone()) {
+      words_from_levels(group, now, out, plan.level);
+    } else {
+      lists[state.turn % 3].for_part(group, 0, now.end, [&](const Node* nodes, std::size_t count) {
+        const auto list = group.view(nodes);
+        for (const std::size_t i : group.local_stride(count))
+          group.atomic(out[list[i] / 64]).fetch_or(std::uint64_t{1} << list[i] % 64);
+      });
+    }
     plan.mode = Mode::up;
     outlook.was_up = 1;
     outlook.frontier = 0;  // makes the first turn go up, whatever its size
-    conclude(group, state, all, plan, outlook);
+    conclude(group, state, now, plan, outlook);
     return Next::again;
+  }
+
+  /// The next nodes of a phase over all nodes. Portions end between two words of a bitmap.
+  template <class Group>
+  COHORT_FN Portion portion_of_words(const Group& group, std::size_t at) const {
+    const std::size_t nodes = chunk_for(group, graph.num_nodes(), chunk);
+    return portion(group, at, graph.num_nodes(), (nodes + 63) / 64 * 64);
+  }
+
+  /// Calls `visit(word, last)` for this group's words among those of the nodes [begin, end). `last`
+  /// ends the block of the word, which is this group's too. Blocks are short, because nodes with
+  /// many edges are often found together.
+  template <class Group, class Visit>
+  COHORT_FN static void for_words_of(const Group& group, std::size_t begin, std::size_t end,
+                                     Visit visit) {
+    const std::size_t groups = group.num_groups();
+    const std::size_t last = (end + 63) / 64;
+    const std::size_t block = least(most((last - begin / 64) / (groups * 8), 1), 64);
+    for (std::size_t at = begin / 64 + group.group_id() * block; at < last; at += groups * block)
+      for (std::size_t word = at; word < least(at + block, last); ++word)
+        visit(word, least(at + block, last));
+  }
+
+  /// Calls `visit(i)` for each bit `i` of a word that is set.
+  template <class Visit>
+  COHORT_FN static void for_bits(std::uint64_t word, Visit visit) {
+    for (; word != 0; word &= word - 1) visit(first_bit(word));
+  }
+  COHORT_FN static std::uint32_t first_bit(std::uint64_t word) {
+#ifdef __CUDA_ARCH__
+    return static_cast<std::uint32_t>(__ffsll(static_cast<long long>(word)) - 1);
+#else
+    return static_cast<std::uint32_t>(__builtin_ctzll(word));
+#endif
+  }
+
+  /// The nodes of a word for which `holds(node)`, by groups of one thread.
+  template <class Holds>
+  COHORT_FN std::uint64_t word_of(std::size_t word, Holds holds) const {
+    const std::size_t begin = word * 64;
+    const std::size_t count = least(64, graph.num_nodes() - begin);
+    std::uint64_t set = 0;
+    for (std::size_t i = 0; i < count; ++i) set |= std::uint64_t{holds(begin + i)} << i;
+    return set;
+  }
+
+  /// Unreached nodes that may have incoming edges.
+  template <class Group>
+  COHORT_FN std::uint64_t open_nodes(const Group& group, std::size_t word) const {
+    if (open != nullptr) return group.view(open)[word];
+    const auto level = group.view(static_cast<const std::uint32_t*>(levels.of));
+    return word_of(word, [&](std::size_t node) { return level[node] == Levels::unreached; });
+  }
+
+  /// For groups of one thread: sets the bits of all nodes of a level, and of open nodes. A pass
+  /// over the list of the level would need atomic operations.
+  template <class Group>
+  COHORT_FN void words_from_levels(const Group& group, const Portion& now, std::uint64_t* out,
+                                   std::uint32_t of_level) const {
+    const auto level = group.view(static_cast<const std::uint32_t*>(levels.of));
+    const std::uint64_t* const offsets = incoming.offsets();
+    for_words_of(group, now.begin, now.end, [&](std::size_t word, std::size_t) {
+      group.view(out)[word] =
+          word_of(word, [&](std::size_t node) { return level[node] == of_level; });
+      if (open == nullptr) return;
+      group.view(open)[word] = word_of(word, [&](std::size_t node) {
+        return level[node] == Levels::unreached && offsets[node] != offsets[node + 1];
+      });
+    });
   }
 
   /// Every unreached node looks for an edge from the frontier, and stops at the first.
@@ -271,35 +347,43 @@ struct Bfs {
     const auto in = group.view(static_cast<const std::uint64_t*>(bits[state.turn % 3]));
     std::uint64_t* const out = bits[(state.turn + 1) % 3];
     const std::uint32_t next = plan.level + 1;
-    const std::size_t nodes = chunk_for(group, graph.num_nodes(), chunk);
-    const Portion now = portion(group, state.at, graph.num_nodes(), (nodes + 63) / 64 * 64);
+    const Portion now = portion_of_words(group, state.at);
     std::uint32_t found = 0;
-    const auto look = [&](Node node) {
-      if (group.atomic(levels.of[node]).load() != Levels::unreached) return false;
+    const auto is_near = [&, incoming = incoming](Node node) {
       for (const Node from : incoming.neighbours(node)) {
-        if ((in[from / 64] >> from % 64 & 1U) == 0) continue;
-        group.atomic(levels.of[node]).store(next);
-        ++found;
-        return true;
+        if ((in[from / 64] >> from % 64 & 1U) != 0) return true;
       }
       return false;
     };
-    for_blocks(group, now.begin, now.end, [&](std::size_t first, std::size_t last) {
-      if (group.alone()) {  // a word belongs to one thread
-        for (std::size_t word = first / 64; word * 64 < last; ++word) {
-          std::uint64_t set = 0;
-          for (std::size_t i = word * 64; i < least(word * 64 + 64, last); ++i)
-            set |= std::uint64_t{look(static_cast<Node>(i))} << i % 64;
-          if (set != 0) group.view(out)[word] = set;
-        }
-        return;
-      }
-      for (const std::size_t i : group.local_stride(last - first)) {
-        const std::size_t node = first + i;
-        if (look(static_cast<Node>(node)))
+    if (group.alone()) {
+      for_words_of(group, now.begin, now.end, [&](std::size_t word, std::size_t last) {
+        if (open != nullptr && word + 1 < last) ahead_of_open(group, word + 1);
+        const std::uint64_t all = open_nodes(group, word);
+        std::uint64_t set = 0;
+        for_bits(all, [&](std::uint32_t i) {
+          const std::size_t node = word * 64 + i;
+          if (!is_near(static_cast<Node>(node))) return;
+          group.atomic(levels.of[node]).store(next);
+          set |= std::uint64_t{1} << i;
+        });
+        group.view(out)[word] = set;
+        if (set == 0) return;
+        found += num_bits(static_cast<std::uint32_t>(set)) +
+                 num_bits(static_cast<std::uint32_t>(set >> 32U));
+        if (open != nullptr) group.view(open)[word] = all & ~set;
+      });
+    } else {
+      for_blocks(group, now.begin, now.end, [&](std::size_t first, std::size_t last) {
+        for (const std::size_t i : group.local_stride(last - first)) {
+          const std::size_t node = first + i;
+          if (group.atomic(levels.of[node]).load() != Levels::unreached) continue;
+          if (!is_near(static_cast<Node>(node))) continue;
+          group.atomic(levels.of[node]).store(next);
+          ++found;
           group.atomic(out[node / 64]).fetch_or(std::uint64_t{1} << node % 64);
-      }
-    });
+        }
+      });
+    }
     for_items(group, now.begin / 64, (now.end + 63) / 64,
               [&](std::size_t word) { group.view(bits[(state.turn + 2) % 3])[word] = 0; });
     const std::uint32_t sum =
@@ -313,18 +397,32 @@ struct Bfs {
     return !now.last || any ? Next::again : Next::halt;
   }
 
+  /// Prefetches the first edges of the open nodes of a word. It must be one of this group's words.
+  template <class Group>
+  COHORT_FN void ahead_of_open(const Group& group, std::size_t word) const {
+    for_bits(group.view(open)[word], [&](std::uint32_t i) {
+      prefetch(incoming.targets() + incoming.first_edge(static_cast<Node>(word * 64 + i)));
+    });
+  }
+
   template <class Group>
   COHORT_FN Next to_nodes(Group& group, State& state, Directive& plan,
                           const Outlook& outlook) const {
     const auto in = group.view(static_cast<const std::uint64_t*>(bits[state.turn % 3]));
     const Portion all{0, graph.num_nodes(), true};
     Sink sink{group, lists[(state.turn + 1) % 3]};
-    for_blocks(group, 0, all.end, [&](std::size_t first, std::size_t last) {
-      for (const std::size_t i : group.local_stride(last - first)) {
-        const std::size_t node = first + i;
-        if ((in[node / 64] >> node % 64 & 1U) != 0) sink.push(static_cast<Node>(node));
-      }
-    });
+    if (group.alone()) {
+      for_words_of(group, 0, all.end, [&](std::size_t word, std::size_t) {
+        for_bits(in[word], [&](std::uint32_t i) { sink.push(static_cast<Node>(word * 64 + i)); });
+      });
+    } else {
+      for_blocks(group, 0, all.end, [&](std::size_t first, std::size_t last) {
+        for (const std::size_t i : group.local_stride(last - first)) {
+          const std::size_t node = first + i;
+          if ((in[node / 64] >> node % 64 & 1U) != 0) sink.push(static_cast<Node>(node));
+        }
+      });
+    }
     sink.close();
     plan.mode = Mode::down;
     conclude(group, state, all, plan, outlook);

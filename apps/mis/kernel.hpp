@@ -45,13 +45,18 @@ struct EagerMis {
   COHORT_FN bool decide(Group& group, Node node) const {
     if (graph.degree(node) > sweep.cuts.most_edges)  // a hub is decided by its pieces
       return group.atomic(mark[node]).load() != undecided;
+    const std::uint64_t own = ranking.of(node);
     std::uint32_t becomes = in;
     for_neighbours(
         group, graph, node, mark, [](Node) COHORT_APPS_INLINE { return true; },
         [&](Node other, std::uint32_t its) COHORT_APPS_INLINE {
-          if (its == out || !ranking.less(other, node)) return true;
-          becomes = its == in ? out : undecided;
-          return its != in;
+          if (its == in) {  // so it has a lower priority: it has not waited for this node
+            becomes = out;
+            return false;
+          }
+          // One undecided neighbour of lower priority is enough. Priorities are slow to compare.
+          if (its == undecided && becomes == in && ranking.of(other) < own) becomes = undecided;
+          return true;
         });
     if (becomes == undecided) return false;
     group.atomic(mark[node]).store(becomes);
@@ -67,6 +72,7 @@ struct EagerMis {
     const auto first_edge = group.view(settled + (&piece - sweep.cuts.pieces));
     const std::uint32_t from = first_edge[0];
     if (from == piece.count) return;
+    const std::uint64_t own = ranking.of(piece.hub);
     std::uint32_t found = piece.count + 1;
     // If the hub is decided already, it is out: to be in the set it would need this piece's
     // consent, which it has not given.
@@ -75,8 +81,11 @@ struct EagerMis {
          at += group.local_size()) {
       const Node other = graph.target(piece.begin + at);
       const std::uint32_t its = group.atomic(mark[other]).load();
-      if (its == out || !ranking.less(other, piece.hub)) continue;
-      found = its == in ? member : static_cast<std::uint32_t>(least(found, at + 1));
+      if (its == in) {
+        found = member;
+      } else if (its == undecided && at + 1 < found && ranking.of(other) < own) {
+        found = at + 1;
+      }
     }
     found = group.reduce(found, [](std::uint32_t a, std::uint32_t b) { return a < b ? a : b; });
     if (group.local_id() != 0) return;

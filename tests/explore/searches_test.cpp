@@ -37,11 +37,18 @@ const Csr& hub() {
   return graph;
 }
 
+/// All groups start.
+explore::Options groups_of(std::uint32_t threads) {
+  return {.schedules = 3000,
+          .capacity = 4,
+          .local_size = threads,
+          .start_groups = 4,
+          .weak_memory = true};
+}
+
 /// Explores `run(engine, options)`, whose result must pass `judge`.
 template <class Run, class Judge>
-void explore_search(Run run, Judge judge) {
-  const explore::Options options{
-      .schedules = 3000, .capacity = 4, .local_size = 2, .start_groups = 4, .weak_memory = true};
+void explore_search(Run run, Judge judge, const explore::Options& options = groups_of(2)) {
   RunOptions how;
   how.launch.local_size = options.local_size;
   const explore::Result result = explore::check_program(
@@ -52,12 +59,13 @@ void explore_search(Run run, Judge judge) {
       options);
   EXPECT_TRUE(result.ok) << result;
 }
-void expect_levels(const Csr& graph, const apps::BfsOptions& options = {}) {
+void expect_levels(const Csr& graph, const apps::BfsOptions& options = {},
+                   const explore::Options& explored = groups_of(2)) {
   explore_search(
       [&](auto& engine, const RunOptions& how) {
         return apps::run_bfs(engine, graph, 0, how, options);
       },
-      [&](const auto& found) { return apps::check_bfs(graph, 0, found.levels); });
+      [&](const auto& found) { return apps::check_bfs(graph, 0, found.levels); }, explored);
 }
 void expect_paths(const Csr& graph, const apps::ListSsspOptions& options) {
   explore_search(
@@ -78,6 +86,20 @@ TEST(Hubs, AmongNodesOfFewEdgesGiveLevels) {
   const Csr star = load_graph("star:24");
   ASSERT_FALSE(apps::has_many_edges(star));
   expect_levels(star);
+}
+
+// Groups of one thread own words of the bitmaps. The levels in the middle are dense.
+TEST(BothDirections, GiveLevels) {
+  constexpr Node nodes = 130;
+  Csr ring;
+  for (Node node = 0; node < nodes; ++node) {
+    for (const Node step : {1U, 11U, nodes - 11, nodes - 1})
+      ring.targets.push_back((node + step) % nodes);
+    ring.offsets.push_back(ring.targets.size());
+  }
+  explore::Options singles = groups_of(1);
+  singles.schedules = 300;
+  expect_levels(ring, {.direction = apps::BfsOptions::Direction::both}, singles);
 }
 
 /// Two squares. In each, the path to the opposite corner that is found second is the shorter one.

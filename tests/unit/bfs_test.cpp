@@ -100,6 +100,33 @@ TEST(Bfs, IsRightWithFewEdgesAndWithOneMore) {
   }
 }
 
+// Levels searched from the unreached nodes use words of 64 nodes, and skip nodes without incoming
+// edges. A movable job does not keep track of unreached nodes.
+TEST(Bfs, IsRightInBothDirectionsForEveryNumberOfNodes) {
+  cpu::Engine engine{{.capacity = 3}};
+  for (const Node nodes : {63U, 64U, 65U, 20'001U}) {
+    Csr graph;
+    for (Node node = 0; node < nodes; ++node) {
+      const Node edges = node % 3 == 0 ? 24 : 2;
+      for (Node i = 1; i <= edges; ++i)
+        graph.targets.push_back((node * 31U + i * i * 7U) % nodes / 2 * 2);  // only even nodes
+      graph.offsets.push_back(graph.targets.size());
+    }
+    for (const bool movable : {false, true}) {
+      for (const std::uint32_t local_size : {1U, 5U}) {
+        for (const std::uint64_t chunk : {std::uint64_t{0}, std::uint64_t{100}}) {
+          const BfsResult result =
+              run_bfs(engine, graph, 3, {.launch = {.local_size = local_size}, .movable = movable},
+                      {.direction = BfsOptions::Direction::both, .chunk = chunk});
+          EXPECT_EQ(check_bfs(graph, 3, result.levels), std::nullopt)
+              << nodes << " nodes, groups of " << local_size << ", chunk " << chunk
+              << (movable ? ", movable" : "");
+        }
+      }
+    }
+  }
+}
+
 TEST(Bfs, LeavesItsGraphForTheNextRun) {
   cpu::Engine engine{{.capacity = 2}};
   RunOptions options;
