@@ -181,7 +181,6 @@ struct App {
   DecodeResult run(Engine& engine, const RunOptions& run_options) const {
     if (how.reads > 0) return read(engine, run_options);
     if (how.batch == 1) return run_batch<1>(engine, run_options);
-    if (how.batch == 2) return run_batch<2>(engine, run_options);
     if (how.batch <= 4) return run_batch<4>(engine, run_options);
     return run_batch<8>(engine, run_options);
   }
