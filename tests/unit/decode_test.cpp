@@ -170,8 +170,8 @@ TEST(Decode, GoesOnWhereItWasSuspended) {
       job.resume();
     }
   };
-  expect_same_bits(solve(engine, what, options), expected);
-  EXPECT_GT(suspended, 0U);
+  while (suspended == 0)  // a run may be over before it is suspended
+    expect_same_bits(solve(engine, what, options), expected);
 }
 
 TEST(Decode, NoticesAWrongLogitAndAWrongToken) {
