@@ -1,7 +1,8 @@
-// Inputs of apps that do not work on graphs (`particles:3000000` and `connect4:6`), and sharing of
-// loaded inputs.
+// Inputs of apps that do not work on graphs (`particles:3000000`, `connect4:6`, `llama:1b`), and
+// sharing of loaded inputs.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -18,6 +19,12 @@ inline constexpr SpecKind connect4_spec{
     .syntax = "connect4:<depth>",
     .example = "connect4:6",
     .summary = "connect four, looking that many moves ahead, for game"};
+inline constexpr SpecKind llama_spec{
+    .syntax = "llama:<size>[,seed=<n>]",
+    .example = "llama:1b",
+    .summary = "a Llama of random weights: tiny, 100m, 1b or 8b, for decode"};
+/// All of them.
+inline constexpr std::array other_specs{particles_spec, connect4_spec, llama_spec};
 
 /// The number in a spec of that kind. Throws Error{bad_options} for a spec of another kind, or a
 /// number outside [least, most].

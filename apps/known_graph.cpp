@@ -70,7 +70,7 @@ GraphInput known_graph(const std::string& spec, Edges edges) {
       return form;
     }
   }
-  for (const SpecKind& other : {particles_spec, connect4_spec}) {
+  for (const SpecKind& other : other_specs) {
     if (kind_of(spec) == kind_of(other.syntax)) {
       throw Error{Errc::bad_options, "input '" + spec + "': " + std::string{other.summary} +
                                          "; this app runs on a graph, as in grid:1000x1000"};

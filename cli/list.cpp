@@ -45,8 +45,7 @@ nlohmann::ordered_json everything() {
         {{"name", spec.syntax}, {"summary", spec.summary}, {"example", spec.example}});
   };
   for (const SpecKind& spec : graph_specs()) add_input(spec);
-  add_input(apps::particles_spec);
-  add_input(apps::connect4_spec);
+  for (const SpecKind& spec : apps::other_specs) add_input(spec);
   return all;
 }
 

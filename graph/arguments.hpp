@@ -27,6 +27,7 @@ class SpecArguments {
   /// Throws if the spec does not have this form, or has an option twice.
   SpecArguments(std::string_view spec, const SpecKind& kind);
 
+  [[nodiscard]] std::string_view text() const { return value_; }
   /// The value as a whole number from `least` to `most`. Errors call it `what`.
   [[nodiscard]] std::uint64_t number(
       const char* what, std::uint64_t least = 0,

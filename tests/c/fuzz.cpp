@@ -222,8 +222,8 @@ class Caller {
             .name = nullptr};
   }
   void launch_app() {
-    constexpr const char* names[] = {"bfs", "color",    "mis",    "p-sssp", "l-sssp",
-                                     "cc",  "pagerank", "octree", "game",   "unknown"};
+    constexpr const char* names[] = {"bfs",      "color",  "mis",  "p-sssp", "l-sssp", "cc",
+                                     "pagerank", "octree", "game", "decode", "unknown"};
     const cohort_launch_options launch = launch_options();
     const cohort_app_options options{.size = sizeof options,
                                      .settings = nullptr,

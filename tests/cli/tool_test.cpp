@@ -73,7 +73,7 @@ TEST_F(Tool, ListsWhatThereIs) {
   EXPECT_EQ(listed["benchmarks"][3]["name"], "overhead");
   EXPECT_EQ(listed["benchmarks"][4]["name"], "cpu");
   EXPECT_EQ(listed["inputs"][0]["example"], "grid:1000x1000");
-  for (const char* app : {"color", "mis", "p-sssp", "l-sssp", "cc", "octree", "game"})
+  for (const char* app : {"color", "mis", "p-sssp", "l-sssp", "cc", "octree", "game", "decode"})
     EXPECT_THAT(words.out, HasSubstr(app));
   EXPECT_THAT(words.out, HasSubstr("algorithm=one-barrier|paper"));
   for (const char* kind :
@@ -112,7 +112,8 @@ TEST_F(Tool, RunsAndVerifiesEveryApp) {
        {"color --input grid:60x50 -o priority=id", "mis --input road:3000 -o algorithm=paper",
         "p-sssp --input road:2000", "l-sssp --input rmat:9", "cc --input geometric:3000 -o chunk=9",
         "bfs --input rmat:9 -o algorithm=paper -o source=5", "octree --input particles:3000",
-        "game --input connect4:4 -o grain=0 -o pools=mutex -o kill=any"}) {
+        "game --input connect4:4 -o grain=0 -o pools=mutex -o kill=any",
+        "decode --input llama:tiny -o batch=3 -o requests=7 -o tokens=9 -o stop=5"}) {
     const std::string file = in_folder("run.json");
     const Result result =
         cohort(std::string{"run "} + run +
@@ -135,6 +136,9 @@ TEST_F(Tool, RefusesOptionsThatAnAppDoesNotHave) {
   expect_refused("run mis --input grid:5x5 --barrier query", {"one-pass"});
   expect_refused("run octree --input grid:5x5", {"particles:"});
   expect_refused("run game --input connect4:0", {"connect4:"});
+  expect_refused("run decode --input grid:5x5", {"llama:"});
+  expect_refused("run decode --input llama:3b", {"tiny, 100m, 1b, 8b"});
+  expect_refused("run decode --input llama:tiny -o batch=9", {"'batch=9'", "from 1 to 8"});
 }
 
 TEST_F(Tool, WritesAReportOfTheRun) {
@@ -355,6 +359,7 @@ TEST_F(Tool, SaysWhatIsWrongWithAnInput) {
   expect_refused("run bfs --input " + in_folder(""), {"a folder"});
   expect_refused("run bfs --input particles:100", {"runs on a graph", "octree"});
   expect_refused("run mis --input connect4:5", {"runs on a graph"});
+  expect_refused("run bfs --input llama:1b", {"runs on a graph", "decode"});
 }
 
 TEST_F(Tool, RefusesBadInputInOneLineThatNamesIt) {

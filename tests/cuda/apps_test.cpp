@@ -59,6 +59,9 @@ std::vector<Case> cases() {
   result.push_back({"octree", "particles:200000", {"kill=any"}});
   result.push_back({"octree", "particles:200000", {"kill=any", "chunk=4096"}});
   result.push_back({"game", "connect4:7", {"kill=any"}});
+  result.push_back({"decode", "llama:tiny", {"batch=8", "requests=20", "stop=7", "context=500"}});
+  result.push_back({"decode", "llama:tiny", {"batch=3", "context=0", "chunk=5"}});
+  result.push_back({"decode", "llama:100m", {"tokens=8", "batch=2", "context=3000"}, 2});
   return result;
 }
 

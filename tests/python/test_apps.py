@@ -48,7 +48,7 @@ def test_every_app_of_graphs_is_right(engine, matrix):
     graph = cohort.Graph(matrix)
     assert (graph.nodes, graph.edges, graph.weighted) == (500, matrix.nnz, True)
     for app in cohort.about()["apps"]:
-        if app["name"] in ("octree", "game"):
+        if app["name"] in ("octree", "game", "decode"):
             continue
         job = cohort.apps.launch(engine, app["name"], graph, trace=True)
         assert job.wait().status is cohort.Status.finished
