@@ -23,7 +23,7 @@ inline constexpr SpecKind llama_spec{
     .syntax = "llama:<size>[,seed=<n>]",
     .example = "llama:1b",
     .summary = "a Llama of random weights: tiny, 100m, 1b or 8b, for decode"};
-/// All of them.
+/// All kinds of such inputs.
 inline constexpr std::array other_specs{particles_spec, connect4_spec, llama_spec};
 
 /// The number in a spec of that kind. Throws Error{bad_options} for a spec of another kind, or a

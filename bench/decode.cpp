@@ -43,10 +43,11 @@ constexpr bool runs_apps<cuda::Engine> = true;
 
 /// Samples of all runs of a contender, in nanoseconds.
 struct DecodeSamples {
-  std::vector<double> tokens;         ///< of each turn
-  std::vector<double> gather;         ///< of the tasks: until they had their groups
-  std::vector<double> tasks;          ///< until they were done
-  std::vector<double> of_sequential;  ///< time of a run, relative to its parts one after the other
+  std::vector<double> tokens;  ///< time of each turn
+  std::vector<double> gather;  ///< time until a task had its groups
+  std::vector<double> tasks;   ///< time until a task was done
+  /// Time of a run, relative to running its parts one after the other.
+  std::vector<double> of_sequential;
 };
 
 class DecodeBench {
@@ -109,7 +110,7 @@ class DecodeBench {
       throw Error{Errc::bad_state, "decode: " + input_ + ": " + *wrong};
   }
 
-  /// Nanoseconds that the bytes of a token take if they are only read.
+  /// Nanoseconds that it takes to only read the bytes of a token.
   std::vector<double> read_once() {
     apps::decode::App reads = app_;
     reads.how.reads = app_.how.tokens;
@@ -238,7 +239,7 @@ class DecodeBench {
   std::function<tool::Load::Served()> task_;
   std::function<tool::Load::Served()> whole_task_;
   std::map<std::string, DecodeSamples> samples_;
-  std::vector<std::vector<std::uint32_t>> expected_;  ///< tokens
+  std::vector<std::vector<std::uint32_t>> expected_;  ///< the tokens that every run must produce
   std::uint64_t wrong_ = 0;
 };
 

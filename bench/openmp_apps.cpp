@@ -322,9 +322,9 @@ double l_sssp(const CsrView& graph, Node source, std::vector<apps::Distance>& di
   return since(begin);
 }
 
-/// Delta-stepping (Meyer and Sanders 2003): each thread has bins of its own, and the nodes of the
-/// first bin of all threads are shared before the bin is expanded. A thread goes on with nodes that
-/// it puts into this bin itself while there are few (bucket fusion, Zhang et al. 2020).
+/// Delta-stepping (Meyer and Sanders 2003): each thread has bins of its own. The nodes of the first
+/// bin of all threads are shared before the bin is expanded. A thread continues with nodes that it
+/// puts into this bin itself while there are few of them (bucket fusion, Zhang et al. 2020).
 template <class Length>
 double delta_stepping(const CsrView& graph, Node source, Length delta,
                       std::vector<apps::Distance>& distances) {
@@ -332,10 +332,11 @@ double delta_stepping(const CsrView& graph, Node source, Length delta,
   constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
   constexpr std::size_t few = 1000;
   std::vector<Length> distance(graph.num_nodes(), unreached);
-  std::vector<Node> shared(std::max<std::uint64_t>(graph.num_edges(), 1));  // each edge adds a node
+  // Each edge adds at most one node.
+  std::vector<Node> shared(std::max<std::uint64_t>(graph.num_edges(), 1));
   distance[source] = 0;
   shared[0] = source;
-  std::size_t bins[2] = {0, none};  // by turn modulo 2: the bin of this turn and the next one
+  std::size_t bins[2] = {0, none};  // by turn modulo 2: the current bin and the next one
   std::size_t sizes[2] = {1, 0};
   const auto begin = Clock::now();
 #pragma omp parallel default(shared)

@@ -29,11 +29,11 @@ struct ScenarioOptions {
   bool fixed_duration = false;
   /// EngineSpec::scheduler, for the OpenCL engine.
   std::string scheduler = "host";
-  /// Folder for pictures; empty: none.
+  /// Folder for pictures; if empty, none are written.
   std::filesystem::path frames = {};
 };
 
-/// The engine in names of result files: with its scheduler, unless that is the host.
+/// The engine's name in names of result files, with its scheduler unless that is the host.
 [[nodiscard]] std::string engine_in_files(std::string_view engine, std::string_view scheduler);
 
 /// Which further ScenarioOptions a scenario uses.

@@ -75,12 +75,12 @@ class FrameLoop {
           }
         }) {}
 
-  /// Ends the loop.
+  /// Ends the loop of frames.
   void stop() {
     thread_.request_stop();
     thread_.join();
   }
-  /// After its end: the times of the frames on the machine, and how many were late.
+  /// Call it after the end: the times of the frames on the machine, and the number of late frames.
   [[nodiscard]] const std::vector<double>& times() const { return times_; }
   [[nodiscard]] std::uint64_t missed() const { return missed_; }
 
@@ -121,7 +121,7 @@ Observed observe(FrameEngine& engine, nanoseconds interval, nanoseconds t, Secon
   return seen;
 }
 
-/// The largest t at which no frame is missed, to a hundredth of the interval.
+/// The largest t at which no frame is missed, with a precision of a hundredth of the interval.
 nanoseconds largest(FrameEngine& engine, nanoseconds interval, Seconds time,
                     const std::stop_token& stop, Json& tries) {
   nanoseconds good{0};
@@ -135,8 +135,8 @@ nanoseconds largest(FrameEngine& engine, nanoseconds interval, Seconds time,
   return good;
 }
 
-/// Whether the picture is the one that a thread of the host draws. Compilers round differently,
-/// which can move an edge by a pixel.
+/// Whether the picture equals the one that a single thread of the host draws. Compilers round
+/// differently, which can move an edge by a pixel.
 bool right(const tool::Picture& picture, std::uint32_t frame) {
   return tool::difference(picture, tool::draw_alone(picture.width, picture.height, frame)) < 0.01;
 }

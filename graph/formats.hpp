@@ -29,12 +29,12 @@ class EdgeTaker {
     list_.edges.push_back(edge);
     if (weight) list_.weights.push_back(*weight);
   }
-  /// All edges so far, kept or not.
+  /// Number of all edges so far, kept or not.
   [[nodiscard]] std::uint64_t seen() const { return seen_; }
-  /// The weights so far turned out to be none.
+  /// Drops all weights so far, because they turned out not to be weights.
   void drop_weights() { list_.weights = {}; }
 
-  /// The rows, once all edges are taken.
+  /// The rows, once all edges have been received.
   [[nodiscard]] Csr rows(std::uint64_t nodes, bool weighted) {
     list_.nodes = nodes;
     selection_.set_weighted(weighted);

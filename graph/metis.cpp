@@ -46,7 +46,7 @@ Header read_header(Scanner& text) {
 struct Kept {
   Selection& selection;
   Csr graph = {};
-  std::uint64_t seen = 0;  ///< neighbours, kept or not
+  std::uint64_t seen = 0;  ///< number of neighbours, kept or not
 };
 
 /// Reads the line of one node.

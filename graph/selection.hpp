@@ -1,5 +1,5 @@
-// Which rows of a graph a reader keeps. Invariant: a reader checks the whole text, and refuses the
-// same texts whichever rows it keeps.
+// Selects the rows of a graph that a reader keeps.
+// Invariant: a reader checks the whole text, and refuses the same texts for every selection.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace cohort {
 class Selection {
  public:
   Selection() = default;
-  /// The rows of the nodes that `keeps` accepts. `reversed`: also the edges that lead to them, in
-  /// the rows of other nodes.
+  /// Selects the rows of the nodes that `keeps` accepts. `reversed`: also keeps the edges that lead
+  /// to these nodes, in the rows of other nodes.
   explicit Selection(std::function<bool(Node)> keeps, bool reversed = false)
       : keeps_(std::move(keeps)), reversed_(reversed) {}
 
@@ -26,7 +26,7 @@ class Selection {
     return keeps(edge.from) || ((reversed_ || edges == Edges::undirected) && keeps(edge.to));
   }
 
-  /// A reader calls it for each edge of the text, unless it keeps all().
+  /// Readers call this for each edge of the text, unless all() rows are kept.
   void see(const Edge& edge, Edges edges, Weight weight) {
     count(edge.from);
     if (edges == Edges::directed) {
@@ -35,7 +35,8 @@ class Selection {
       count(edge.to);
     }
   }
-  /// Afterwards: whether each edge has an opposite one, with the same weight if they have weights.
+  /// For use after reading: whether each edge has an opposite one, with the same weight if there
+  /// are weights.
   [[nodiscard]] bool symmetric() const { return check_.symmetric(weighted_); }
   /// The number of edges of each node, kept or not, up to the last node with edges.
   [[nodiscard]] const std::vector<std::uint32_t>& degrees() const { return degrees_; }

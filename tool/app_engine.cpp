@@ -135,8 +135,8 @@ const ProgramKernel& AppEngine::kernel([[maybe_unused]] std::string_view app,
                 .emplace(key, is_task ? apps::dialect_kernel(app, engine)
                                       : apps::dialect_kernel(apps::find_app(app), engine, barrier))
                 .first;
-    // Only tasks run next to something else. A megakernel with one app compiles sooner than one
-    // with all.
+    // Only tasks run next to another kernel. A megakernel with one app compiles sooner than one
+    // with all apps.
     engine_.visit([&found, is_task](auto& its) {
       if constexpr (requires { its.load(found->second); }) {
         if (is_task) its.load(found->second);

@@ -27,7 +27,7 @@ class AppEngine {
   [[nodiscard]] const AnyEngine& engine() const { return engine_; }
   [[nodiscard]] std::uint32_t capacity() const { return engine_.capacity(); }
   [[nodiscard]] bool dialect() const { return dialect_; }
-  /// Whether apps have the paper's barriers.
+  /// Whether the engine's apps have the paper's barriers.
   [[nodiscard]] bool paper_barriers() const;
   /// The default threads per group, and the default number of groups of `local_size` for an app.
   [[nodiscard]] std::uint32_t default_local_size() const;

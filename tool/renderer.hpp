@@ -1,5 +1,5 @@
-// Pictures of the scene, as the latency-critical work of the demo and the sizing experiment.
-// Invariant: every frame is compared with the one that a single thread has drawn.
+// Draws pictures of the scene, the latency-critical work of the demo and the sizing experiment.
+// Invariant: every frame is compared with the same frame drawn by a single thread.
 #pragma once
 
 #include <atomic>
@@ -17,10 +17,10 @@ namespace cohort::tool {
 struct Picture {
   std::uint32_t width = 0;
   std::uint32_t height = 0;
-  std::vector<std::uint32_t> pixels;  ///< by rows, 0x00BBGGRR
+  std::vector<std::uint32_t> pixels;  ///< row by row, as 0x00BBGGRR
 };
 
-/// The fraction of pixels in which a colour differs by more than 4 of 255. 1 for another size.
+/// The fraction of pixels in which a colour differs by more than 4 of 255. 1 if the sizes differ.
 [[nodiscard]] double difference(const Picture& one, const Picture& other);
 /// Draws a frame in the calling thread.
 [[nodiscard]] Picture draw_alone(std::uint32_t width, std::uint32_t height, std::uint32_t frame);
@@ -28,9 +28,9 @@ struct Picture {
 [[nodiscard]] std::string png(const Picture& picture);
 void write_png(const std::filesystem::path& file, const Picture& picture);
 
-/// The height of a picture of 16:9.
+/// The height of a 16:9 picture.
 [[nodiscard]] constexpr std::uint32_t height_of(std::uint32_t width) { return width * 9 / 16; }
-/// Width of a picture of 16:9 that takes about `work`: `seconds_of(width)` measures one.
+/// The width of a 16:9 picture that takes about `work`. `seconds_of(width)` measures one picture.
 template <class SecondsOf>
 [[nodiscard]] std::uint32_t width_for(std::chrono::nanoseconds work, SecondsOf seconds_of) {
   constexpr std::uint32_t step = 16;
@@ -76,8 +76,9 @@ class Renderer {
   void check();
 
   Picture picture_;
-  std::vector<Picture> expected_;  // by frame
-  std::uint32_t frame_ = 0;        // the next one; group 0 counts it at the end of a frame
+  std::vector<Picture> expected_;  // indexed by frame
+  // Number of the next frame; group 0 increments it at the end of a frame.
+  std::uint32_t frame_ = 0;
   std::atomic<std::uint64_t> used_{0};
   std::atomic<std::uint64_t> wrong_{0};
 };

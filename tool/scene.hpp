@@ -29,11 +29,11 @@ COHORT_FN constexpr float dot(Vector a, Vector b) { return a.x * b.x + a.y * b.y
 COHORT_FN inline float length(Vector a) { return sqrtf(dot(a, a)); }
 COHORT_FN inline Vector unit(Vector a) { return (1 / length(a)) * a; }
 
-/// What moves between frames. A frame is one of `frames` in a loop.
+/// The moving parts of the scene. A frame is one of `frames` in a loop.
 struct Scene {
   static constexpr std::uint32_t balls = 12;
   static constexpr std::uint32_t frames = 24;
-  static constexpr float radius = 0.35F;  // of a ball
+  static constexpr float radius = 0.35F;  // radius of a ball
 
   Vector ball[balls];
   Vector eye;
@@ -45,7 +45,7 @@ struct Scene {
   [[nodiscard]] static Scene at(std::uint32_t frame);
 };
 
-/// What a ray met.
+/// The object that a ray has met.
 struct Met {
   float distance;
   std::uint32_t shape;
@@ -102,7 +102,7 @@ class RayMarcher {
     const float along = sqrtf(p.x * p.x + p.z * p.z) - 2.2F;
     const float ring = sqrtf(along * along + (p.y - 1) * (p.y - 1)) - 0.18F;
     if (ring < result.distance) result = {ring, ring_shape};
-    Met ball{far_away * far_away, 0};  // the square of the distance to its centre
+    Met ball{far_away * far_away, 0};  // the square of the distance to the ball's centre
     for (std::uint32_t i = 0; i < Scene::balls; ++i) {
       const Vector away = p - scene_.ball[i];
       if (dot(away, away) < ball.distance) ball = {dot(away, away), i};
@@ -121,7 +121,7 @@ class RayMarcher {
     return {gone, nothing};
   }
 
-  /// By differences at the corners of a tetrahedron.
+  /// The surface's normal, by differences at the corners of a tetrahedron.
   [[nodiscard]] COHORT_FN Vector normal_at(Vector p) const {
     constexpr float e = 0.002F;
     const float a = nearest(p + Vector{e, -e, -e}).distance;

@@ -306,7 +306,7 @@ struct Bfs {
 #endif
   }
 
-  /// The nodes of a word for which `holds(node)`, by groups of one thread.
+  /// The set of nodes of a word for which `holds(node)` is true. For groups of one thread.
   template <class Holds>
   COHORT_FN std::uint64_t word_of(std::size_t word, Holds holds) const {
     const std::size_t begin = word * 64;
@@ -316,7 +316,7 @@ struct Bfs {
     return set;
   }
 
-  /// Unreached nodes that may have incoming edges.
+  /// The set of unreached nodes of a word that may have incoming edges.
   template <class Group>
   COHORT_FN std::uint64_t open_nodes(const Group& group, std::size_t word) const {
     if (open != nullptr) return group.view(open)[word];

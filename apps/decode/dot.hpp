@@ -20,7 +20,7 @@ namespace cohort::apps {
 #define COHORT_APPS_UNROLLED_4
 #endif
 
-/// Threads that work on one row, or on one position of the context.
+/// The threads that work on one row, or on one position of the context.
 class RowTeam {
  public:
   /// A team of `lanes` threads on a GPU, a power of two of at most 32; of one thread elsewhere.
@@ -41,7 +41,7 @@ class RowTeam {
   [[nodiscard]] COHORT_FN std::uint32_t team() const { return team_; }
   [[nodiscard]] COHORT_FN std::uint32_t teams() const { return teams_; }
 
-  /// The sum of all lanes' values, for every lane. All teams of a warp call it together.
+  /// Returns the sum of all lanes' values to every lane. All teams of a warp call it together.
   [[nodiscard]] COHORT_FN float sum(float value) const {
 #ifdef __CUDA_ARCH__
     for (std::uint32_t apart = lanes_ / 2; apart > 0; apart /= 2)
@@ -64,13 +64,13 @@ class RowTeam {
   std::uint32_t teams_;
 };
 
-/// Threads of a warp on a GPU.
+/// Number of threads in a warp of a GPU.
 inline constexpr std::uint32_t warp_lanes = 32;
-/// Weights that a warp loads at once: 16 bytes in each lane.
+/// Number of weights that a warp loads at once: 16 bytes in each lane.
 inline constexpr std::uint32_t warp_weights = 8 * warp_lanes;
 
-/// Where element `k` of a staged vector is. On a GPU the eight floats of a lane are in two places,
-/// so that the 16-byte loads of a warp's lanes touch each bank of shared memory once.
+/// The index of element `k` of a staged vector. On a GPU the eight floats of a lane are split into
+/// two places, so that the 16-byte loads of a warp's lanes touch each bank of shared memory once.
 COHORT_FN constexpr std::uint32_t staged_at(std::uint32_t k) {
 #ifdef __CUDA_ARCH__
   return (k & ~255U) | ((k & 4U) << 5U) | ((k & 0xF8U) >> 1U) | (k & 3U);
@@ -78,7 +78,7 @@ COHORT_FN constexpr std::uint32_t staged_at(std::uint32_t k) {
   return k;
 #endif
 }
-/// Room that a staged vector of `length` takes.
+/// The number of floats that a staged vector of `length` elements takes.
 COHORT_FN constexpr std::uint32_t staged_room(std::uint32_t length) {
   return (length + warp_weights - 1) / warp_weights * warp_weights;
 }
@@ -128,7 +128,7 @@ COHORT_FN void load4(const View& from, std::size_t at, float (&to)[4]) {
 #endif
 }
 
-/// Asks for memory that is read after the next barrier.
+/// Prefetches memory that is read after the next barrier.
 COHORT_FN inline void prefetch_to_l2([[maybe_unused]] const void* memory) {
 #ifdef __CUDA_ARCH__
   asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(memory)));
@@ -210,7 +210,7 @@ class RowSums {
   COHORT_FN void add([[maybe_unused]] const RowTeam& team, const Bf16* const (&row)[rows],
                      const float* x, std::size_t apart, std::uint32_t count) {
 #ifdef __CUDA_ARCH__
-    // As many loads in flight as keep the memory busy with few warps on an SM.
+    // Enough loads in flight to keep the memory busy with few warps on an SM.
     constexpr std::uint32_t in_flight = batch == 1 ? 16 / rows : 8 / rows;
     const std::uint32_t lane = team.lane();
     std::uint32_t k = 0;
@@ -229,7 +229,7 @@ class RowSums {
     COHORT_APPS_ROLLED
     for (; k < count; k += warp_weights) {
       uint4 words[rows];
-      const bool there = k + 8 * lane < count;  // else the staged floats are zero
+      const bool there = k + 8 * lane < count;  // otherwise the staged floats are zero
       COHORT_APPS_UNROLLED
       for (std::uint32_t r = 0; r < rows; ++r)
         words[r] = there ? stream(row[r] + k + 8 * lane) : uint4{0, 0, 0, 0};
@@ -248,7 +248,7 @@ class RowSums {
 #endif
   }
 
-  /// The products, for every lane.
+  /// Returns the products to every lane.
   COHORT_FN void total([[maybe_unused]] const RowTeam& team, float (&product)[rows][batch]) const {
     COHORT_APPS_UNROLLED
     for (std::uint32_t r = 0; r < rows; ++r) {
@@ -257,7 +257,7 @@ class RowSums {
 #ifdef __CUDA_ARCH__
         product[r][b] = team.sum(sums_[r][b]);
 #else
-        // In halves, as lanes of a warp add their sums.
+        // Adds halves, in the same order as the lanes of a warp.
         float lane[detail::vector_width];
         std::memcpy(lane, &sums_.sum[r][b], sizeof lane);
         for (std::uint32_t apart = detail::vector_width / 2; apart > 0; apart /= 2)

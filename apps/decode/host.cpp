@@ -58,7 +58,8 @@ std::size_t free_memory() {
   for (std::string name; facts >> name; facts.ignore(1 << 10, '\n')) {
     if (std::size_t kib = 0; name == "MemAvailable:" && facts >> kib) result = kib << 10U;
   }
-  // The limit of this process's cgroup; without one the file has a word instead of a number.
+  // The memory limit of this process's cgroup. Without a limit, the file contains a word instead of
+  // a number.
   std::size_t limit = 0;
   std::size_t used = 0;
   if (std::ifstream{"/sys/fs/cgroup/memory.max"} >> limit &&

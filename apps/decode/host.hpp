@@ -15,7 +15,7 @@
 
 namespace cohort::apps {
 
-/// A model by its shape and the seed of its weights.
+/// A model, described by its shape and the seed of its weights.
 struct SeededLlama {
   std::string name;
   Llama shape;
@@ -45,7 +45,8 @@ class KnownLlama {
     const std::scoped_lock lock{mutex_};
     Buffer<Bf16>& weights = residents_[&engine.memory()];
     if (weights.size() > 0) return weights;
-    if constexpr (std::is_same_v<Engine, explore::Engine>) {  // no more schedules for the explorer
+    // So that the explorer has no additional schedules.
+    if constexpr (std::is_same_v<Engine, explore::Engine>) {
       std::vector<Bf16> made(layout_.size());
       const GenerateWeights generate{layout_, seed(), made.data()};
       for (std::size_t i = 0; i < generate.units(); ++i) generate.make(i);
@@ -73,37 +74,39 @@ class KnownLlama {
 };
 
 struct DecodeOptions {
-  std::uint32_t tokens = 64;    ///< at most, of each request
-  std::uint32_t context = 128;  ///< positions before a request's first token
-  std::uint32_t batch = 1;      ///< requests that are decoded together
+  std::uint32_t tokens = 64;    ///< maximum number of tokens of each request
+  std::uint32_t context = 128;  ///< number of positions before a request's first token
+  std::uint32_t batch = 1;      ///< number of requests that are decoded together
   std::uint32_t requests = 1;
   std::uint32_t stop = 0;  ///< a token divisible by this ends its request; 0: none does
   std::uint64_t chunk = even_chunk;
-  /// Instead of decoding, reads all weights that often: the bandwidth to compare with.
+  /// Instead of decoding, reads all weights this often, to measure the bandwidth for comparison.
   std::uint32_t reads = 0;
 };
 
 struct DecodeResult {
-  std::vector<std::vector<std::uint32_t>> tokens;  ///< by request
-  std::vector<std::vector<float>> token_logits;    ///< of these tokens
+  std::vector<std::vector<std::uint32_t>> tokens;  ///< indexed by request
+  std::vector<std::vector<float>> token_logits;    ///< the logits of these tokens
   /// All logits of the first turns, by turn, slot and token; there are `logit_slots` slots.
   std::vector<float> logits;
   std::uint32_t logit_slots = 0;
-  std::vector<std::uint64_t> times;  ///< when each turn began, and the last one ended; nanoseconds
+  /// Start of each turn, and end of the last one, in nanoseconds.
+  std::vector<std::uint64_t> times;
   Report report;
 
   static constexpr std::uint32_t no_token = ~0U;
 
-  /// From the kernel's results: tokens by request and index, no_token after a request's last.
+  /// Taken from the kernel's results: tokens by request and index; no_token after the last token of
+  /// a request.
   void set_tokens(const std::vector<std::uint32_t>& all, const std::vector<float>& their_logits,
                   std::uint32_t most_tokens);
   [[nodiscard]] std::size_t num_tokens() const;
-  /// Nanoseconds of each turn.
+  /// The duration of each turn, in nanoseconds.
   [[nodiscard]] std::vector<double> turn_times() const;
 };
 
-/// Largest difference between a logit and the reference, relative to the root mean square of the
-/// turn's logits.
+/// The largest difference between a logit and its reference, relative to the root mean square of
+/// the turn's logits.
 inline constexpr double logit_tolerance = 2e-3;
 
 /// Compares with a plain computation that gets the same tokens as input: each token must be the
@@ -113,14 +116,15 @@ inline constexpr double logit_tolerance = 2e-3;
                                                       const DecodeOptions& how,
                                                       const DecodeResult& result);
 
-/// Bytes of weights, keys and values that the tokens of a result needed, each once per turn.
+/// Number of bytes of weights, keys and values that the tokens of a result needed, counted once per
+/// turn.
 [[nodiscard]] double decoded_bytes(const KnownLlama& model, const DecodeOptions& how,
                                    const DecodeResult& result);
 
-/// The model that `llama:<size>` names, made once as long as it has a user.
+/// The model that `llama:<size>` names. It is made once and shared as long as it has a user.
 [[nodiscard]] std::shared_ptr<const KnownLlama> known_llama(const std::string& spec);
 
-/// Bytes that this process can allocate without taking memory from others.
+/// Number of bytes that this process can allocate without taking memory from other processes.
 [[nodiscard]] std::size_t free_memory();
 
 /// Throws Error{bad_options} if a model of this shape, with `batch` slots, cannot be decoded.
@@ -191,7 +195,7 @@ struct App {
   }
 
  private:
-  /// Logits that are kept for verification, at most.
+  /// The maximum number of logits that are kept for verification.
   static constexpr std::size_t kept_logits = std::size_t{64} << 20U;
 
   template <class Engine>
@@ -210,14 +214,16 @@ struct App {
     return result;
   }
 
-  /// Throws Error{out_of_memory} if less memory than that is free, before it is allocated.
+  /// Throws Error{out_of_memory} if less than `bytes` of memory are free. Called before the
+  /// allocation.
   template <class Engine>
   static void check_room(std::size_t needed) {
     std::size_t free = free_memory();
 #ifdef __CUDACC__
     if constexpr (default_local_size < Engine >> 1) {
       std::size_t total = 0;
-      if (cudaMemGetInfo(&free, &total) != cudaSuccess) return;  // the allocation will say why
+      // The allocation will report the reason.
+      if (cudaMemGetInfo(&free, &total) != cudaSuccess) return;
     }
 #endif
     if (needed <= free) return;
@@ -239,7 +245,8 @@ struct App {
 
 template <std::uint32_t batch, class Engine>
 DecodeResult decode::App::run_batch(Engine& engine, const RunOptions& run_options) const {
-  // Floats of a group's local memory. On a GPU, all that a block of a larger batch may have.
+  // Number of floats in a group's local memory. On a GPU with a larger batch: the most that a block
+  // can have.
   constexpr std::uint32_t room = is_explorer<Engine> ? 8192 : batch == 1 ? 16384 : 40960;
   using Kernel = Decode<batch, room>;
   const LlamaLayout& layout = model->layout();

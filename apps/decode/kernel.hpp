@@ -21,14 +21,14 @@ struct DecodeSlot {
   static constexpr std::uint32_t idle = ~0U;
 
   std::uint32_t request = idle;
-  std::uint32_t position = 0;  ///< of `token`, context included
-  std::uint32_t token = 0;     ///< the token that is decoded
+  std::uint32_t position = 0;  ///< position of `token`, including the context
+  std::uint32_t token = 0;     ///< the token to decode
 };
 
 inline constexpr std::uint32_t max_batch = 8;
 
-/// A token's logit and its number as one word that orders by the logit: larger is more likely, and
-/// among equals the lower number is.
+/// A token's logit and its number in one word, ordered by the logit: a more likely token is larger.
+/// Among equal logits, the lower number is larger.
 COHORT_FN inline std::uint64_t ranked_token(float logit, std::uint32_t token) {
   const std::uint32_t bits = bits_of(logit);
   const std::uint32_t order = (bits >> 31U) != 0 ? ~bits : bits | (1U << 31U);
@@ -42,10 +42,10 @@ COHORT_FN inline float logit_of(std::uint64_t ranked) {
   return float_of((order >> 31U) != 0 ? order & ~(1U << 31U) : ~order);
 }
 
-/// How attention over a context is cut into pieces; this depends on its length alone.
+/// How attention over a context is cut into pieces. This depends only on the length of the context.
 struct AttentionPieces {
   static constexpr std::uint32_t least_length = 64;
-  static constexpr std::uint32_t enough = 16;  ///< pieces of a head that keep a GPU busy
+  static constexpr std::uint32_t enough = 16;  ///< number of pieces per head that keeps a GPU busy
   static constexpr std::uint32_t most_length = 1024;
 
   static COHORT_FN std::uint32_t count(std::uint32_t positions) {
@@ -56,7 +56,7 @@ struct AttentionPieces {
   }
 };
 
-/// Nanoseconds of the device's clock, or of the engine's.
+/// The time in nanoseconds, by the device's clock or the engine's.
 COHORT_FN inline std::uint64_t decode_clock() {
 #ifdef __CUDA_ARCH__
   std::uint64_t now;
@@ -69,33 +69,34 @@ COHORT_FN inline std::uint64_t decode_clock() {
 #endif
 }
 
-/// `batch`: slots, idle ones included. `room`: floats of a group's local memory for vectors.
+/// `batch`: number of slots, including idle ones. `room`: number of floats for vectors in a group's
+/// local memory.
 template <std::uint32_t batch, std::uint32_t room>
 struct Decode {
   static constexpr Traits traits{.max_local_size = 256};
   static constexpr const char* name = "decode";  // identifies checkpoints
-  /// Query heads that share a pass over the keys and values of their group.
+  /// Number of query heads that share a pass over the keys and values of their group.
   static constexpr std::uint32_t max_queries = 4;
 
   enum class Phase : std::uint32_t {
-    project,    ///< queries, keys and values
-    attend,     ///< over the context
-    add_heads,  ///< the attention's output matrix, onto the residual
-    expand,     ///< gate and up
-    contract,   ///< down, onto the residual
-    choose,     ///< the LM head, and the most likely token
+    project,    ///< compute queries, keys and values
+    attend,     ///< compute attention over the context
+    add_heads,  ///< multiply by the attention's output matrix, and add to the residual
+    expand,     ///< multiply by the gate and up matrices
+    contract,   ///< multiply by the down matrix, and add to the residual
+    choose,     ///< multiply by the LM head, and choose the most likely token
   };
   struct State {
-    std::uint32_t turn = 0;  ///< tokens of each slot so far
+    std::uint32_t turn = 0;  ///< number of tokens of each slot so far
     std::uint32_t layer = 0;
     Phase phase = Phase::project;
     std::uint64_t at = 0;  ///< progress within the phase, if steps are short
     std::uint32_t next_request = 0;
-    DecodeSlot slot[batch];  ///< between two turns, requests that have ended make room for others
+    DecodeSlot slot[batch];  ///< between two turns, a request that has ended makes room for another
   };
   struct Local {
     float vectors[room];
-    float largest[max_queries];  ///< score of a piece of attention
+    float largest[max_queries];  ///< largest score of a piece of attention
     float total[max_queries];
   };
   static_assert(room >= AttentionPieces::most_length * max_queries + max_queries * 256);
@@ -105,25 +106,25 @@ struct Decode {
   const float* rotations;  ///< cosine and sine by position after the context, and by pair
   Bf16* keys;              ///< by layer, slot, head, position and dimension
   Bf16* values;
-  float* residual;             ///< by slot
-  float* queries;              ///< by slot and head
+  float* residual;             ///< indexed by slot
+  float* queries;              ///< indexed by slot
   float* heads;                ///< the attention's results, by slot and head
-  float* expanded;             ///< by slot
+  float* expanded;             ///< indexed by slot
   float* pieces;               ///< unfinished attention, by slot, bundle of heads and piece
   float* piece_sums;           ///< the largest score and the sum of each of its heads
-  std::uint32_t* pieces_done;  ///< by slot and bundle
+  std::uint32_t* pieces_done;  ///< indexed by slot
   std::uint64_t* likeliest;    ///< ranked tokens by turn modulo 2 and slot
-  std::uint32_t* tokens;       ///< results by request
+  std::uint32_t* tokens;       ///< the results, indexed by request
   float* token_logits;
   float* logits;         ///< all logits of the first turns, by turn and slot
-  std::uint64_t* times;  ///< when each turn began
+  std::uint64_t* times;  ///< start time of each turn
   std::uint32_t num_slots;
-  std::uint32_t positions;  ///< of a slot
+  std::uint32_t positions;  ///< number of positions of a slot
   std::uint32_t context;    ///< positions before a request's first token
   std::uint32_t requests;
-  std::uint32_t max_tokens;  ///< of a request
+  std::uint32_t max_tokens;  ///< maximum number of tokens of a request
   std::uint32_t stop;        ///< a token divisible by this ends its request; 0: none does
-  std::uint32_t kept_turns;  ///< turns of which all logits are kept
+  std::uint32_t kept_turns;  ///< number of turns of which all logits are kept
   std::uint32_t max_turns;
   std::uint64_t seed;
   std::uint64_t chunk;  ///< row pairs or pieces of attention per group and step; 0: all
@@ -149,14 +150,14 @@ struct Decode {
     visit("times", times, std::size_t{max_turns} + 1);
   }
 
-  /// Query heads that are computed together.
+  /// Number of query heads that are computed together.
   [[nodiscard]] COHORT_FN std::uint32_t queries_together() const {
     const std::uint32_t sharing = layout.shape.heads / layout.shape.kv_heads;
     std::uint32_t together = sharing < max_queries ? sharing : max_queries;
     while (sharing % together != 0) --together;
     return together;
   }
-  /// Such bundles of heads in a layer.
+  /// Number of such bundles of heads in a layer.
   [[nodiscard]] COHORT_FN std::uint32_t bundles() const {
     return layout.shape.heads / queries_together();
   }
@@ -184,21 +185,21 @@ struct Decode {
   /// Rows are computed in pairs. Larger batches compute two pairs with the same staged vectors.
   static constexpr std::uint32_t tile_pairs = batch >= 4 ? 2 : 1;
   static constexpr std::uint32_t tile_rows = 2 * tile_pairs;
-  /// Bytes of its part of the next phase's weights that a group asks for before the barrier. They
-  /// keep the memory busy while groups meet and stage their vectors.
+  /// Number of bytes that a group prefetches before the barrier, from its part of the next phase's
+  /// weights. They keep the memory busy while groups meet and stage their vectors.
   static constexpr std::uint32_t prefetched_bytes = 64 * 1024;
 
-  /// Keys that a thread loads before it uses the first.
+  /// Number of keys that a thread loads before it uses the first.
 #ifdef __CUDA_ARCH__
   static constexpr std::uint32_t scores_in_flight = 4;
 #else
   static constexpr std::uint32_t scores_in_flight = 1;
 #endif
 
-  /// A matrix by which vectors are multiplied.
+  /// A matrix by which the kernel multiplies vectors.
   struct Matrix {
     const Bf16* at;
-    std::uint32_t pairs;  ///< half of its rows
+    std::uint32_t pairs;  ///< half of the number of its rows
     std::uint32_t length;
   };
   [[nodiscard]] COHORT_FN Matrix qkv(std::uint32_t layer) const {
@@ -218,8 +219,8 @@ struct Decode {
     return {weights + layout.head(), layout.shape.vocabulary / 2, layout.shape.hidden};
   }
 
-  /// Sets the slots of a turn from the tokens that the turn before has chosen. All groups come to
-  /// the same result; group 0 stores the tokens. False if all requests have ended.
+  /// Sets the slots of a turn from the tokens that the previous turn has chosen. All groups compute
+  /// the same result; group 0 stores the tokens. Returns false if all requests have ended.
   template <class Group>
   COHORT_FN bool begin_turn(Group& group, State& state) const {
     const bool stores = group.global_id() == 0;
@@ -281,7 +282,7 @@ struct Decode {
       for (std::uint32_t i = 0; i < in_flight; ++i) {
         const std::uint32_t k = first + i * stride;
         if (k >= count) break;
-        float* const at = to + staged_at(k);  // the four are neighbours there too
+        float* const at = to + staged_at(k);  // the four elements are neighbours there too
         COHORT_APPS_UNROLLED
         for (std::uint32_t j = 0; j < 4; ++j) at[j] = four[i][j];
       }
@@ -309,7 +310,8 @@ struct Decode {
     for (std::uint32_t b = 0; b < batch; ++b) {
       float* const to = group.local().vectors + b * apart;
       const bool idle = is_idle(state, b);
-      const Bf16* const row = weights + std::size_t{state.slot[b].token} * hidden;  // embedding
+      // Row of the embedding.
+      const Bf16* const row = weights + std::size_t{state.slot[b].token} * hidden;
       stage_elements(group, to, hidden, [&](std::uint32_t k, float(&four)[4]) {
         float of_norm[4];
         load4(norm, k, of_norm);
@@ -353,7 +355,7 @@ struct Decode {
   COHORT_FN void stage(Group& group, const State& state, const float* vectors, std::uint32_t length,
                        std::uint32_t first, std::uint32_t count, std::uint32_t apart) const {
     const auto from = group.view(vectors);
-    group.barrier();  // all threads have read what was staged before
+    group.barrier();  // until all threads have read the previously staged vectors
     COHORT_APPS_UNROLLED
     for (std::uint32_t b = 0; b < batch; ++b) {
       float* const to = group.local().vectors + b * apart;
@@ -370,7 +372,7 @@ struct Decode {
     group.barrier();
   }
 
-  /// The part of [begin, end) that is a group's own.
+  /// The group's own part of [begin, end).
   struct Part {
     std::size_t begin;
     std::size_t end;
@@ -389,7 +391,7 @@ struct Decode {
                           const StagePart& stage_part, const Done& done) const {
     const RowTeam team{group, warp_lanes};
     const Part mine = part_of(group, now.begin, now.end);
-    // As many elements as have room at a time, in whole passes of a warp.
+    // As many elements as fit at the same time, in whole passes of a warp.
     const std::uint32_t all = staged_room(by.length);
     const std::uint32_t most_elements = room / batch / warp_weights * warp_weights;
     const std::uint32_t apart = all < most_elements ? all : most_elements;
@@ -402,7 +404,7 @@ struct Decode {
       const Bf16* rows[tile_rows];
       COHORT_APPS_UNROLLED
       for (std::uint32_t r = 0; r < tile_rows; ++r) {
-        const bool there = pair + r / 2 < mine.end;  // else a row is computed twice
+        const bool there = pair + r / 2 < mine.end;  // otherwise a row is computed twice
         rows[r] = by.at + (2 * (works ? pair : first) + (there ? r : r % 2)) * by.length;
       }
       RowSums<tile_rows, batch> sums;
@@ -434,7 +436,7 @@ struct Decode {
                               std::uint32_t /*apart*/) const {}
   };
 
-  /// The portion of a phase's pairs of rows that this step does.
+  /// The portion of a phase's pairs of rows that this step computes.
   template <class Group>
   COHORT_FN Portion pairs_now(const Group& group, const State& state, const Matrix& by) const {
     return portion(group, state.at, by.pairs, chunk, most_of(by.length / 16, 1));
@@ -498,7 +500,7 @@ struct Decode {
         });
     conclude(group, state, now, Phase::attend, output(state.layer));
   }
-  /// Where the keys or values of a position begin.
+  /// The index at which the keys or values of a position begin.
   [[nodiscard]] COHORT_FN std::size_t cached_at(std::uint32_t layer, std::uint32_t slot,
                                                 std::uint32_t kv_head,
                                                 std::uint32_t position) const {
@@ -512,7 +514,7 @@ struct Decode {
   struct Piece {
     std::uint32_t slot;
     std::uint32_t bundle;
-    std::uint32_t index;  ///< among the `count` pieces of this context
+    std::uint32_t index;  ///< index among the `count` pieces of this context
     std::uint32_t count;
     std::uint32_t begin;
     std::uint32_t end;
@@ -555,7 +557,7 @@ struct Decode {
     for (std::size_t i = mine.begin; i < mine.end; ++i) {
       const Piece piece = find_piece(state, static_cast<std::uint32_t>(i));
       attend_piece(group, state, piece);
-      group.barrier();  // all threads are done with local memory
+      group.barrier();  // until all threads are done with local memory
     }
     conclude(group, state, now, Phase::add_heads, output(state.layer));
   }
@@ -567,7 +569,7 @@ struct Decode {
     const std::uint32_t together = queries_together();
     const std::uint32_t length = piece.end - piece.begin;
     Local& local = group.local();
-    float* const scores = local.vectors;  // by query and position
+    float* const scores = local.vectors;  // indexed by query and position
     float* const parts = local.vectors + max_queries * AttentionPieces::most_length;
     const std::uint32_t kv_head = piece.bundle * together / (shape.heads / shape.kv_heads);
     const std::size_t cached = cached_at(state.layer, piece.slot, kv_head, piece.begin);
@@ -587,7 +589,8 @@ struct Decode {
           query[q][j] =
               q < together ? static_cast<float>(its_queries[first_query + q * dim + d + j]) : 0;
       }
-      // All teams of a warp go round equally often, because their lanes add up together.
+      // All teams of a warp have the same number of iterations, because their lanes add up
+      // together.
       for (std::uint32_t round = 0; round < length; round += scores_in_flight * team.teams()) {
         float key[scores_in_flight][8] = {};
         COHORT_APPS_UNROLLED

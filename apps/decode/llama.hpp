@@ -1,5 +1,5 @@
 // The shapes of Llama models, and their random weights: each weight is a hash of the seed, its
-// matrix and its place there, so that any thread can make any of them.
+// matrix and its place in the matrix, so that any thread can compute any of them.
 // Invariant: the weights of a matrix do not depend on the order in which it is stored.
 #pragma once
 
@@ -35,7 +35,7 @@ COHORT_FN inline std::uint32_t bits_of(float value) {
 COHORT_FN inline float from_bf16(Bf16 value) {
   return float_of(static_cast<std::uint32_t>(value) << 16U);
 }
-/// Rounds to the nearest, and to even between two.
+/// Rounds to the nearest number, and to the even one of two nearest.
 COHORT_FN inline Bf16 to_bf16(float value) {
   const std::uint32_t bits = bits_of(value);
   return static_cast<Bf16>((bits + 0x7FFFU + ((bits >> 16U) & 1U)) >> 16U);
@@ -50,10 +50,10 @@ struct Llama {
   std::uint32_t head_dim;
   std::uint32_t ffn;  ///< width of the feed-forward network
   std::uint32_t vocabulary;
-  bool tied = false;  ///< the LM head is the embedding
+  bool tied = false;  ///< whether the embedding is also the LM head
   double rope_theta = 500000;
 
-  static constexpr float epsilon = 1e-5F;  ///< of RMSNorm
+  static constexpr float epsilon = 1e-5F;  ///< the epsilon of RMSNorm
 
   [[nodiscard]] COHORT_FN constexpr std::uint32_t attention_width() const {
     return heads * head_dim;
@@ -118,11 +118,11 @@ class CountedRandom {
   [[nodiscard]] COHORT_FN constexpr std::uint64_t quad(std::uint64_t quad) const {
     return mixed(key_ + golden * (quad + 1));
   }
-  /// Number `index`, from -1 to almost 1.
+  /// Number `index`, at least -1 and below 1.
   [[nodiscard]] COHORT_FN constexpr float operator[](std::uint64_t index) const {
     return number(quad(index / 4), static_cast<std::uint32_t>(index % 4));
   }
-  /// One of the four numbers of a quad, from -1 to almost 1.
+  /// One of the four numbers of a quad, at least -1 and below 1.
   [[nodiscard]] static COHORT_FN constexpr float number(std::uint64_t quad, std::uint32_t which) {
     return static_cast<float>(static_cast<std::int16_t>(quad >> (16 * which))) * 0x1p-15F;
   }
@@ -194,28 +194,27 @@ class TensorValues {
   float width_;
 };
 
-/// The keys or values that a slot of the batch has before its first token, by head, position and
-/// dimension.
+/// The keys or values of a slot before its first token, by head, position and dimension.
 COHORT_FN inline CountedRandom context_values(std::uint64_t seed, bool values, std::uint32_t layer,
                                               std::uint32_t slot) {
   return {seed, (1ULL << 40U) + ((layer * 64ULL + slot) * 2 + (values ? 1 : 0))};
 }
-inline constexpr float context_width = 1.7320508F;  // a variance of 1
+inline constexpr float context_width = 1.7320508F;  // gives a variance of 1
 
-/// The token that a request begins with.
+/// The first token of a request.
 COHORT_FN inline std::uint32_t first_token(std::uint64_t seed, std::uint32_t request,
                                            std::uint32_t vocabulary) {
   return static_cast<std::uint32_t>(
       (CountedRandom{seed, 1ULL << 41U}.quad(request) >> 32U) * vocabulary >> 32U);
 }
 
-/// Where the weights are, in numbers of weights: the embedding, the layers, the last norm and the
-/// head. Two rows whose products are used together are neighbours: the two halves of a rotated
-/// pair, and gate and up of the same unit.
+/// The positions of the tensors in memory, counted in weights: the embedding, the layers, the last
+/// norm and the head. Two rows whose products are used together are neighbours: the two halves of a
+/// rotated pair, and the gate and up rows of a unit.
 struct LlamaLayout {
   Llama shape;
 
-  [[nodiscard]] COHORT_FN std::size_t table() const {  // the embedding, or the head
+  [[nodiscard]] COHORT_FN std::size_t table() const {  // of the embedding or the head
     return std::size_t{shape.vocabulary} * shape.hidden;
   }
   [[nodiscard]] COHORT_FN std::size_t qkv_size() const {
@@ -253,11 +252,12 @@ struct LlamaLayout {
   [[nodiscard]] COHORT_FN std::size_t head() const {
     return shape.tied ? 0 : final_norm() + shape.hidden;
   }
-  /// All weights.
+  /// Number of all weights.
   [[nodiscard]] COHORT_FN std::size_t size() const {
     return final_norm() + shape.hidden + (shape.tied ? 0 : table());
   }
-  /// Weights that are read for one token: one row of the embedding, and all others.
+  /// Number of weights that are read for one token: one row of the embedding, and all other
+  /// weights.
   [[nodiscard]] std::size_t read_per_token() const {
     return size() - (shape.tied ? 0 : table() - shape.hidden);
   }

@@ -26,18 +26,18 @@ void in_parallel(std::size_t count, const std::function<void(std::size_t, std::s
   }
 }
 
-/// A token that the reference gets as input: at a position, by the request in a slot.
+/// A token that the reference gets as input: its position, and the request in its slot.
 struct Column {
   std::size_t request;
   std::size_t index;
   std::uint32_t slot;
   std::uint32_t turn;
   std::uint32_t token;
-  std::uint32_t chosen;  ///< what the kernel made of it
+  std::uint32_t chosen;  ///< the token that the kernel chose next
   float its_logit;
 };
 
-/// Vectors of one length, one for each column: by element, then by column.
+/// Vectors of equal length, one per column; indexed by element, then by column.
 class Columns {
  public:
   Columns(std::size_t length, std::size_t columns)
@@ -52,8 +52,8 @@ class Columns {
   std::vector<float> values_;
 };
 
-/// Decodes all tokens of a result again, layer by layer, each with the tokens before it as the
-/// kernel chose them. It needs the weights of one row at a time.
+/// Decodes all tokens of a result again, layer by layer. The input for each token is the tokens
+/// that the kernel chose before it. Needs the weights of one row at a time.
 class Reference {
  public:
   Reference(const KnownLlama& model, const DecodeOptions& how, std::vector<Column> columns)
@@ -73,7 +73,7 @@ class Reference {
   }
 
  private:
-  /// A row of a tensor; of the norms, which are vectors, all.
+  /// A row of a tensor. Norms are vectors, so the row is all of the norm.
   [[nodiscard]] std::vector<float> weights(Tensor tensor, std::uint32_t layer,
                                            std::size_t row) const {
     std::size_t length = shape_.hidden;
@@ -176,12 +176,13 @@ class Reference {
     });
     return result;
   }
-  /// One head of one column: over the context, and over its request's tokens up to itself.
+  /// Attention of one head for one column: over the context, and over the tokens of its request up
+  /// to itself.
   void attend(std::size_t c, std::size_t head, const Columns& query, const Columns& key,
               const Columns& value, const std::vector<float> (&old)[2], Columns& out) const {
     const std::size_t dim = shape_.head_dim;
     const std::size_t kv_head = head / (shape_.heads / shape_.kv_heads);
-    const std::size_t first = c - columns_[c].index;  // of the same request
+    const std::size_t first = c - columns_[c].index;  // the first column of the same request
     const auto at = [&](const std::vector<float>& before, const Columns& fresh,
                         std::size_t position, std::size_t d) {
       if (position < how_.context) {
@@ -227,12 +228,12 @@ class Reference {
     }
   }
 
-  /// What is compared of a column.
+  /// The comparison of one column with the kernel's result.
   struct Found {
-    double squares = 0;  ///< of the reference's logits
+    double squares = 0;  ///< sum of the squares of the reference's logits
     double largest = -std::numeric_limits<double>::infinity();
     double of_chosen = 0;
-    double worst = 0;  ///< difference of a logit
+    double worst = 0;  ///< largest difference of a logit
   };
   [[nodiscard]] std::optional<std::string> compare(const Columns& x,
                                                    const DecodeResult& result) const {
@@ -259,7 +260,7 @@ class Reference {
           const float theirs =
               result.logits[column.turn * turn_size + column.slot * shape_.vocabulary + token];
           const double apart = std::abs(double{logit[c]} - theirs);
-          if (!(apart <= it.worst)) it.worst = apart;  // NaN too
+          if (!(apart <= it.worst)) it.worst = apart;  // also true for NaN
         }
       }
       const std::scoped_lock lock{mutex};
@@ -294,11 +295,11 @@ class Reference {
   std::vector<Column> columns_;
 };
 
-/// Which turn and slot each token had: slots take requests in order, as soon as they are free.
+/// The turn and slot of each token. Slots take requests in order, as soon as they are free.
 std::vector<Column> columns_of(const KnownLlama& model, const DecodeOptions& how,
                                const DecodeResult& result) {
   std::vector<Column> columns;
-  std::vector<std::uint32_t> free_from(how.batch, 0);  // turn
+  std::vector<std::uint32_t> free_from(how.batch, 0);  // the turn from which each slot is free
   for (std::size_t request = 0; request < result.tokens.size(); ++request) {
     const auto first = std::ranges::min_element(free_from);
     const auto slot = static_cast<std::uint32_t>(first - free_from.begin());

@@ -1,6 +1,6 @@
-// Kernels of one step around a decoder: they make its weights and the context that its requests
-// begin with, and read the weights as fast as the memory allows.
-// Invariant: what they make does not depend on the number of groups.
+// Kernels of one step that a decoder needs: they make its weights and the context with which its
+// requests begin, and read the weights as fast as the memory allows.
+// Invariant: the results do not depend on the number of groups.
 #pragma once
 
 #include "apps/decode/dot.hpp"
@@ -11,7 +11,8 @@ namespace cohort::apps {
 
 /// Makes the weights of a model.
 struct GenerateWeights {
-  static constexpr std::uint32_t unit = 8;  ///< weights that are made together; they are in one row
+  /// Number of weights that are made together; they are in one row.
+  static constexpr std::uint32_t unit = 8;
 
   LlamaLayout layout;
   std::uint64_t seed;
@@ -78,8 +79,8 @@ struct GenerateContext {
   Llama shape;
   std::uint64_t seed;
   std::uint32_t slots;
-  std::uint32_t positions;  ///< for which there is room
-  std::uint32_t context;    ///< positions that are made
+  std::uint32_t positions;  ///< number of positions for which there is room
+  std::uint32_t context;    ///< number of positions to make
   Bf16* caches[2];          ///< keys and values, by layer, slot, head, position and dimension
 
   template <class Group>
@@ -93,7 +94,8 @@ struct GenerateContext {
   }
   COHORT_FN void make(std::size_t which) const {
     const std::size_t quad = which % quads();
-    const auto head_row = static_cast<std::uint32_t>(which / quads());  // keys, then values
+    // Keys come first, then values.
+    const auto head_row = static_cast<std::uint32_t>(which / quads());
     const std::uint32_t rows = shape.layers * slots * shape.kv_heads;
     const std::uint32_t values = head_row / rows;
     const std::uint32_t row = head_row % rows;
@@ -108,12 +110,12 @@ struct GenerateContext {
   }
 
  private:
-  [[nodiscard]] COHORT_FN std::size_t quads() const {  // of a head
+  [[nodiscard]] COHORT_FN std::size_t quads() const {  // number of quads in a head
     return std::size_t{context} * shape.head_dim / 4;
   }
 };
 
-/// Reads memory `passes` times, as a measure of the bandwidth that a decoder can have.
+/// Reads memory `passes` times, to measure the bandwidth that is available to a decoder.
 struct ReadMemory {
   struct alignas(16) Words {
     std::uint64_t low;
@@ -126,7 +128,7 @@ struct ReadMemory {
   const Words* memory;
   std::size_t count;
   std::uint32_t passes;
-  std::uint64_t* sum;  ///< of all words, so that none need not be read
+  std::uint64_t* sum;  ///< sum of all words, so that the compiler cannot drop a read
 
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {

@@ -53,7 +53,7 @@ struct RankedBfs {
       visit(values);
     }
   };
-  /// The memory of the search for one machine.
+  /// The memory for the search on one machine.
   class OneMachineMemory {
    public:
     template <class Engine>
@@ -150,7 +150,7 @@ struct RankedBfs {
   /// instead.
   static void restored(State& state) { state.known = state.from_list = false; }
 
-  /// Shards that come when the nodes of the others are listed already.
+  /// Shards that arrive after the nodes of the other shards have been listed.
   void adopt(const State& state, Part& part) const {
     if (state.phase == Phase::begin || state.phase == Phase::one_machine) return;
     for (Node index = 0; index < part.nodes(); ++index) {
@@ -229,8 +229,8 @@ struct RankedBfs {
   [[nodiscard]] bool alone() const { return parts.here().size() == parts.count(); }
   [[nodiscard]] bool on_one_machine() const { return memory->one_machine && alone(); }
 
-  /// Ends between two levels when the job has been asked for something. Group 0 looks; the others
-  /// hear of it one turn later, all in the same turn.
+  /// Ends between two levels when there is a request to the job. Group 0 checks for it; the others
+  /// learn of it one turn later, all in the same turn.
   template <class Group>
   Next search_alone(Group& group, State& state) const {
     const OneMachine search = memory->one_machine->kernel();
@@ -244,7 +244,7 @@ struct RankedBfs {
     return search.step(group, state.turns);
   }
 
-  /// Lists the nodes of the level, and marks all that are reached.
+  /// Lists the nodes of the level, and marks all reached nodes.
   template <class Group>
   void list_level(Group& group, const State& state) const {
     auto& list = memory->lists[state.level % 3][group.global_id()];
@@ -417,7 +417,8 @@ struct RankedBfs {
     const Node end = std::min(part.nodes(), word * word_size - first + word_size) + first;
     const bool whole = end - begin == word_size;
     const std::uint32_t mine =
-        whole ? ~0U : (bit(end - begin) - 1) << begin % word_size;  // the part's nodes
+        // A bit for each node of the part.
+        whole ? ~0U : (bit(end - begin) - 1) << begin % word_size;
     std::uint32_t& seen = memory->seen[word];
     const std::uint32_t open = mine & ~(whole ? seen : group.atomic(seen).load());
     for_bits(word, open, [&](Node node) { prefetch(targets + offsets[node - first]); });

@@ -51,10 +51,10 @@ class NodeShards {
   Node nodes_ = 0;
 };
 
-/// The edges of the nodes of a shard: parts of the arrays of a rank that made them.
+/// The edges of the nodes of a shard. They are slices of the arrays of the rank that made them.
 struct Rows {
   Node first = 0;
-  Slice<std::uint64_t> offsets;  // in the arrays of that rank
+  Slice<std::uint64_t> offsets;  // indices in the arrays of that rank
   Slice<Node> targets;
   Slice<Weight> weights;  // if empty, all weights are 1
 
@@ -172,7 +172,7 @@ class SharedGraph {
     Slice<Weight> weights;
   };
 
-  /// Reads a file again, for a rank's rows.
+  /// Reads the file again, for the rows of this rank.
   void read_rows_of(std::uint32_t rank, const NodeShards& shards, const protocol::Owners& owners) {
     degrees_ = {};
     Selection mine{[&](Node node) { return owners[shards.shard_of(node)] == rank; },
@@ -294,11 +294,11 @@ class SharedGraph {
   Node nodes_ = 0;
   bool made_in_parts_ = false;
   bool symmetric_ = false;
-  std::vector<std::uint32_t> degrees_;  // of a file's nodes
-  std::optional<Csr> whole_;            // or only this rank's rows of it
+  std::vector<std::uint32_t> degrees_;  // degrees of the nodes of a file
+  std::optional<Csr> whole_;            // the whole graph, or only this rank's rows of it
 };
 
-/// A value for each node of a rank's rows, in one array.
+/// One value for each node of a rank's rows, in one array.
 template <class T>
 std::vector<Slice<T>> value_per_node(const std::vector<Rows>& rows, const T& value) {
   std::size_t nodes = 0;

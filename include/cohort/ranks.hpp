@@ -32,8 +32,8 @@ namespace cohort {
 struct RankOptions {
   /// V, the number of shards of the job on all ranks. A job can have at most this many ranks.
   std::uint32_t shards = 64;
-  /// What each shard costs, if that is known: the same on all ranks. Decides where the shards are
-  /// at the start. Empty: all cost the same.
+  /// The cost of each shard, if it is known; it must be the same on all ranks. Decides where the
+  /// shards are at the start. If empty, all shards cost the same.
   std::vector<std::uint64_t> weights = {};
   /// How each superstep is launched on the rank's engine.
   LaunchOptions launch = {};

@@ -59,7 +59,7 @@ class Tracer {
   /// Called by an engine whose device has its own clock. The time of the following events is the
   /// device's time (on CUDA, `%globaltimer`) plus `ahead` nanoseconds.
   virtual void clock(std::int64_t /*ahead*/) noexcept {}
-  /// Called by an engine that had no room for further events.
+  /// Called by an engine that had to drop events, because it had no room for them.
   virtual void dropped(std::uint64_t /*events*/) noexcept {}
 
  protected:

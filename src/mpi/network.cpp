@@ -93,7 +93,7 @@ struct Network::Impl {
       if (size < piece) return;
     }
   }
-  /// `parcel` may have the contents of an older one. Starts to receive the last piece.
+  /// Starts to receive the last piece. `parcel` may still have the contents of an older parcel.
   void receive(Bytes& parcel, int from, std::vector<MPI_Request>& requests) const {
     for (std::size_t at = 0;; at += piece) {
       MPI_Message message = MPI_MESSAGE_NULL;

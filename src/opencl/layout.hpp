@@ -104,7 +104,7 @@ struct Desk {
   std::uint32_t joined;
 };
 
-/// The host's claim for one job, from which the scheduler group decides, and its progress.
+/// The host's claim for one job, from which the scheduler group decides, and the job's progress.
 struct Context {
   alignas(128) Word start;
   Word most;

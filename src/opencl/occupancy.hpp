@@ -7,11 +7,11 @@
 
 namespace cohort::opencl {
 
-/// If no new group comes for this long, no other will come.
+/// If no further group starts for this long, none will.
 inline constexpr std::chrono::milliseconds quiet_census{100};
 
-/// Waits until `count` is `groups`, or until no group has come for `quiet`. Waits for the first one
-/// for `patience`. Returns the number of groups.
+/// Waits until `count` is `groups`, or until no further group has started for `quiet`. Waits for
+/// the first group at most for `patience`. Returns the number of groups.
 [[nodiscard]] std::uint32_t count_groups(const Word& count, std::uint32_t groups,
                                          std::chrono::milliseconds patience,
                                          std::chrono::milliseconds quiet);

@@ -857,7 +857,7 @@ static uint cohort_paper_barrier_led(cohort_group* group, const void* state) {
 static bool cohort_come_in(cohort_group* group) {
 #if defined(COHORT_PAPER_BARRIERS)
   if (group->entry == cohort_slave) cohort_await_master(group);
-  // Without a state, which only the last group would keep: group 0 leaves after this one.
+  // Passes no state, because only the last group would keep it: group 0 leaves after this one.
   if (group->entry == cohort_modelled) cohort_modelled_second_half(group, 0);
 #endif
   return group->left == 0;

@@ -33,8 +33,8 @@ typedef struct {
   // Number of first groups, to be sent all at once; written after the next fields; 0 once sent.
   atomic_uint start __attribute__((aligned(128)));
   atomic_uint most;  // maximum number of workers that it can use; 0: all are to leave
-  uint weight;  // its share relative to others
-  uint rigid;   // it has all of its workers from beginning to end
+  uint weight;  // share relative to other jobs
+  uint rigid;   // 1: it has all of its workers from the start to the end
   uint serial;
   __global cohort_job* job;
 
@@ -45,8 +45,8 @@ typedef struct {
   atomic_uint joins;
   atomic_uint leaves;
   uint present;  // owned by the scheduler group, like the next fields: whether it has groups, or is to start
-  uint claimed;  // number of workers that it can use
-  uint share;  // number of workers that it should have
+  uint claimed;  // number of workers that the job can use
+  uint share;  // number of workers that the job should have
 } cohort_context;
 
 typedef struct {
@@ -164,7 +164,8 @@ static bool cohort_read_claims(__global cohort_pool* pool) {
     __global cohort_context* context = &pool->contexts[i];
     const uint starting = COHORT_LOAD(context->start, acquire);  // pairs with the host's release
     const uint inside = COHORT_LOAD(context->inside, relaxed);
-    const uint present = starting + inside != 0;  // else the host may write the other fields
+    // Otherwise the host may be writing the other fields.
+    const uint present = starting + inside != 0;
     uint claimed = 0;
     if (present && context->rigid) claimed = max(starting, inside);
     // Pairs with the host's release: it writes the flags first.
@@ -200,17 +201,17 @@ static void cohort_share_out(__global cohort_pool* pool, uint workers) {
   }
 }
 
-// Tells the groups of each job how many of them should be there.
+// Publishes to the groups of each job how many of them there should be.
 static void cohort_publish(__global cohort_pool* pool) {
   for (uint i = 0; i < pool->context_count; ++i) {
     __global cohort_context* context = &pool->contexts[i];
     if (!context->present || context->rigid) continue;
     const cohort_roster roster = cohort_look_acquire(context->job);
-    // Groups that have returned count in M but are no workers any more.
+    // Groups that have returned count in M, but are not workers any more.
     const uint returned = cohort_draining(roster) && context->share > 0 ? cohort_arrived_of(roster) : 0;
     const uint target = context->share + returned;
     if (COHORT_LOAD(context->job->share, relaxed) == target) continue;
-    // After the flags, which came with the claim; pairs with the acquire in the offers.
+    // Stored after the flags, which came with the claim. Pairs with the acquire in the offers.
     COHORT_STORE(context->job->share, target, release);
   }
 }
@@ -245,7 +246,7 @@ static bool cohort_hand_out(__global cohort_pool* pool, uint here, uint workers,
 // Runs until the host sends this group home, and then sends all others home.
 static void cohort_schedule(__global cohort_pool* pool) {
   uint polls = 0;
-  uint shared_out = 0;  // number of workers of the last decision
+  uint shared_out = 0;  // number of workers at the last decision
   while (COHORT_LOAD(pool->desks[0].order, acquire) != COHORT_GO_HOME) {  // pairs with the host's release
     const uint here = cohort_here(pool);
     bool moved = false;

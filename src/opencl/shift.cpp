@@ -30,7 +30,7 @@ Shift::Shift(const cl::Context& context, const Chosen& device, const Megakernel&
     : shape_(size.shape), more_local_(size.more_local) {
   const Shape& shape = size.shape;
   const std::uint32_t contexts = size.contexts;
-  std::uint32_t groups = size.workers + (contexts != 0 ? 1 : 0);  // with the scheduler group
+  std::uint32_t groups = size.workers + (contexts != 0 ? 1 : 0);  // including the scheduler group
   const std::size_t state_room = lines(megakernel.state_room());
   memory_ = Block{memory, lines(sizeof(Pool)) + contexts * sizeof(Context) +
                               groups * (sizeof(Desk) + state_room)};
@@ -73,7 +73,7 @@ Shift::Shift(const cl::Context& context, const Chosen& device, const Megakernel&
                         static_cast<const void*>(reached.data()));
     queue_ = cl::CommandQueue{context, device.device};
     if (!size.counted) {
-      // The threads of a CPU device all come sooner or later.
+      // All threads of a CPU device start sooner or later.
       groups = take_census(groups, device.info.is_cpu ? size.patience : quiet_census);
     }
     pool().desk_count = groups;

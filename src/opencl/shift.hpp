@@ -17,14 +17,15 @@ class Shift {
  public:
   struct Size {
     std::uint32_t workers = 1;
-    /// Whether that many are known to run at the same time. If not, the megakernel first counts how
-    /// many do, and the shift has no more.
+    /// Whether this number of workers is known to run at the same time. If not, the megakernel
+    /// first counts how many do, and the shift has no more than that.
     bool counted = false;
     Shape shape{};
     std::uint32_t more_local = 0;  ///< bytes of local memory of a worker, for parameters of kernels
     /// The number of jobs and tasks that a scheduler group serves; 0: there is no such group.
     std::uint32_t contexts = 0;
-    std::chrono::milliseconds patience{0};  ///< with a CPU device: how long it waits for workers
+    /// For a CPU device: how long the shift waits for workers.
+    std::chrono::milliseconds patience{0};
   };
 
   Shift(const cl::Context& context, const Chosen& device, const Megakernel& megakernel,
@@ -32,7 +33,7 @@ class Shift {
 
   [[nodiscard]] Shape shape() const { return shape_; }
   [[nodiscard]] std::uint32_t more_local() const { return more_local_; }
-  /// Number of workers, which will check in.
+  /// Number of workers that will check in.
   [[nodiscard]] std::uint32_t workers() const {
     return pool().desk_count - (schedules_itself() ? 1 : 0);
   }

@@ -149,7 +149,7 @@ std::optional<std::uint32_t> Workgroups::open_shift(const BoundKernel& bound, Sh
   }
   shift_ = std::make_unique<Shift>(context_, chosen_, *megakernel_, memory_, size);
   expected_ = shift_->workers();
-  // A CPU device may have been busy.
+  // A low count of a CPU device is not kept, because the device may have been busy.
   if (!chosen_.info.is_cpu || expected_ == most_groups_) occupant_[key] = expected_;
   shift_->limit(dispatcher_.units());
   opened_at_ = idle_since_ = now();
@@ -427,7 +427,7 @@ void Workgroups::publish(JobRecord& job) {
   if (job.suspending) words.flags.store(protocol::suspend_flag, std::memory_order_release);
   if (body.context) {  // the scheduler group decides
     const std::uint32_t most = job.suspending ? 0 : dispatcher_.claim(job).max_groups;
-    // After the flags; pairs with the scheduler group's acquire.
+    // Stored after the flags. Pairs with the scheduler group's acquire.
     shift_->context(*body.context).most.store(most, std::memory_order_release);
     return;
   }

@@ -79,7 +79,7 @@ class Workgroups final : public engine::PolledBackend {
   const cl::Context context_;
   const std::shared_ptr<SharedMemory> memory_;
   std::uint32_t most_groups_;
-  std::uint32_t expected_ = 0;  // workers that come to the shift
+  std::uint32_t expected_ = 0;  // number of workers expected in the shift
   /// The number of workers that run at the same time, by megakernel, shape and local memory.
   std::map<std::tuple<const Megakernel*, Shape, std::uint32_t>, std::uint32_t> occupant_;
 

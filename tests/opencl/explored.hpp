@@ -63,8 +63,8 @@ inline void cohort_keep(uchar* to, const void* from, uint size) {
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #include "opencl/protocol.cl"
 
-/// The scheduler group polls. Here it waits for a change of what it reads, once it has found
-/// nothing to do.
+/// The scheduler group polls. Here it instead waits for a change of the words that it reads, once
+/// it has found nothing to do.
 inline void (*cohort_doze)(uint polls) = nullptr;  // set by the test
 #include "opencl/scheduler.cl"
 #pragma GCC diagnostic pop

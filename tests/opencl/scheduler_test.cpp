@@ -63,7 +63,7 @@ class Shop {
     std::array<cl::uchar, 3 + workers> states{};
   };
 
-  /// As Workgroups::order() and publish() in src/opencl/workgroups.cpp.
+  /// Like Workgroups::order() and publish() in src/opencl/workgroups.cpp.
   void order(std::uint32_t which, std::uint32_t start, std::uint32_t most, bool rigid) {
     cl::cohort_job& job = runs_[which].job;
     job.quorum = start;
@@ -89,8 +89,8 @@ class Shop {
     order(0, workers, workers, false);
     until(0, workers);
     order(1, 1, 1, true);
-    until_over(1);      // so the job has given a worker up, without an order
-    until(0, workers);  // and has it back
+    until_over(1);      // so the job has given up a worker, without an order from the host
+    until(0, workers);  // and the job has it back
     contexts_[0].most.store(1, Order::release);
     until(0, 1);
     stop_.store(1, Order::release);
@@ -98,7 +98,7 @@ class Shop {
     desks_[0].order.store(cl::uint{COHORT_GO_HOME}, Order::release);
   }
 
-  /// A work-group, as in src/opencl/pool.cl.
+  /// A work-group, like the one in src/opencl/pool.cl.
   void group() {
     cl::uint unit = 0;
     cl::cohort_desk* const desk = cl::cohort_sign_on(&pool_, &unit);
@@ -132,7 +132,7 @@ class Shop {
     }
     while (!cl::cohort_offer(&member, member.state, 0) && stop_.load(Order::acquire) == 0) {
       const cl::cohort_job& job = *member.job;
-      // Until there is something to offer or to fork, or the job is to end.
+      // Waits until there is something to offer or to fork, or until the job has to end.
       explore::Platform::await(cl::somewhere(), [&] {
         const cl::uint share = job.share.load(Order::acquire);
         const cl::cohort_roster roster = job.roster.load(Order::acquire);
@@ -143,7 +143,7 @@ class Shop {
     }
   }
 
-  /// A number that changes with every word that the scheduler group decides by.
+  /// A number that changes with every word on which the scheduler group's decision depends.
   std::uint64_t seen() {
     std::uint64_t sum = pool_.gate.load(Order::acquire);
     const auto add = [&sum](std::uint64_t word) { sum = sum * 1'000'003 + word; };
@@ -159,7 +159,7 @@ class Shop {
     }
     return sum;
   }
-  /// It waits once a whole look at unchanged words has found nothing to do.
+  /// It waits after one pass over unchanged words that has found nothing to do.
   void doze(cl::uint polls) {
     const std::uint64_t before = std::exchange(last_seen_, seen());
     if (polls < 2 || before != last_seen_) return;

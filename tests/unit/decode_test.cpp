@@ -34,7 +34,7 @@ RunOptions fixed(std::uint32_t groups, std::uint32_t local_size = 1) {
   return options;
 }
 
-/// Runs it and expects the reference's result.
+/// Runs the app and expects the reference's result.
 DecodeResult right(cpu::Engine& engine, const decode::App& what, const RunOptions& options) {
   DecodeResult result = solve(engine, what, options);
   EXPECT_EQ(result.report.status, Status::finished);
@@ -123,7 +123,7 @@ TEST(Decode, IsRightForVectorsThatDoNotFitIntoLocalMemory) {
   cpu::Engine engine{{.capacity = 2}};
   Llama shape = small;
   shape.layers = 1;
-  shape.ffn = 5128;  // times 8 slots: in two parts, of which the second is short
+  shape.ffn = 5128;  // with 8 slots, the vectors are staged in two parts, and the second is short
   const auto logits = [&](std::uint32_t batch) {
     return right(engine, app(shape, {.tokens = 2, .context = 3, .batch = batch, .requests = 8}),
                  fixed(2))

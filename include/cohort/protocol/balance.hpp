@@ -11,7 +11,7 @@
 
 namespace cohort::protocol {
 
-/// The weight of the heaviest rank, over the average.
+/// The weight of the heaviest rank, divided by the average.
 inline double imbalance(const std::vector<std::uint64_t>& weights, const Owners& owners,
                         std::uint32_t ranks) {
   std::vector<std::uint64_t> of(ranks, 0);
@@ -22,9 +22,9 @@ inline double imbalance(const std::vector<std::uint64_t>& weights, const Owners&
          static_cast<double>(all);
 }
 
-/// first_owners(), unless a rank would have over a tenth more than the average. Then shards are
-/// dealt out by falling weight, to the ranks in turn, to and fro: neighbouring shards are on
-/// different ranks, but all ranks have about the same.
+/// The same as first_owners(), unless a rank would then have over a tenth more than the average. In
+/// that case, shards are dealt out by falling weight to the ranks in turn, forwards and backwards.
+/// Neighbouring shards are then on different ranks, but all ranks have about the same weight.
 inline Owners balanced_owners(const std::vector<std::uint64_t>& weights, std::uint32_t ranks) {
   constexpr double enough = 1.1;
   const auto shards = static_cast<std::uint32_t>(weights.size());
