@@ -8,7 +8,7 @@
 
 namespace cohort::bench {
 
-/// The file in a folder of results that contains the samples.
+/// The name of the samples' file within a folder of results.
 [[nodiscard]] std::string multitask_file(std::string_view engine, bool fixed_duration);
 
 }  // namespace cohort::bench

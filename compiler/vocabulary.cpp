@@ -152,7 +152,7 @@ const clang::AnnotateAttr* transmit_of(const clang::VarDecl& variable) {
 
 namespace {
 
-/// Whether all threads get the same value from the expression, at any time.
+/// Whether the expression has one value, the same for all threads and throughout the kernel.
 bool is_fixed(const clang::Expr& expression) {
   using clang::dyn_cast;
   using clang::isa;

@@ -45,7 +45,7 @@ struct GameResult {
 
 namespace game {
 
-/// The value of every first move from `start`. Complete only when the job has finished.
+/// The app `game`: finds the value of every first move from `start`.
 struct App {
   static constexpr std::string_view name = "game";
   static constexpr std::string_view summary = "connect four by work stealing; on connect4:DEPTH";

@@ -62,6 +62,8 @@ struct RankedBfs {
         : lists_{list(engine, launch, nodes), list(engine, launch, nodes),
                  list(engine, launch, nodes)},
           bits_(engine.template fill<std::uint64_t>(3 * words(nodes), 0)),
+          open_(engine.template fill<std::uint64_t>(
+              threads_per_group<Engine>(RunOptions{.launch = launch}) == 1 ? words(nodes) : 0, 0)),
           plans_(engine.template fill<OneMachine::Directive>(2, {})),
           asked_(engine.template fill<std::uint32_t>(2, 0)),
           graph_(parts.front().offsets.data(), parts.front().targets.data(), nullptr, nodes),
@@ -80,6 +82,7 @@ struct RankedBfs {
               .incoming = graph_,
               .lists = {lists_[0].view(), lists_[1].view(), lists_[2].view()},
               .bits = {bits_.data(), bits_.data() + size, bits_.data() + 2 * size},
+              .open = open_.size() != 0 ? open_.data() : nullptr,
               .plans = plans_.data(),
               .outlooks = outlooks_.data(),
               .levels = levels_,
@@ -98,6 +101,7 @@ struct RankedBfs {
 
     WorklistMemory lists_[3];
     Buffer<std::uint64_t> bits_;
+    Buffer<std::uint64_t> open_;
     Buffer<OneMachine::Directive> plans_;
     Buffer<OneMachine::Outlook> outlooks_;
     Buffer<std::uint32_t> asked_;

@@ -95,7 +95,7 @@ struct Desk {
   std::uint32_t serial;
   Words* job;
   std::byte* state;
-  std::uint32_t visit;  // this member and the next two belong to the scheduler group
+  std::uint32_t visit;  // only the scheduler group uses this field and the next two
   std::uint32_t at;
   std::uint32_t in;
 

@@ -815,7 +815,7 @@ static uint cohort_master_led(cohort_group* group, const void* state) {
   COHORT_STORE(job->settled, settled, relaxed);  // published by the release, like the next line
   COHORT_ADD(job->departing, active - settled, relaxed);
   group->active = settled;
-  cohort_trace(group, cohort_t_resize, active);  // before another group can act on it
+  cohort_trace(group, cohort_t_resize, active);  // traced before another group can act on the resize
   const cohort_roster released = cohort_released(now, active) + cohort_announcement(group, cohort_resizing);
   COHORT_ADD(job->roster, released - now, acq_rel);  // pairs with the slaves' acquire
   return cohort_settle(group, released);

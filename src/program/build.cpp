@@ -73,8 +73,8 @@ const fs::path& own_library() {
 /// Computed at load time, because a relative path refers to the working folder of that time.
 [[maybe_unused]] const fs::path& at_load = own_library();
 
-/// Folders that may contain bin/ and include/ of this installation: the parents of the running
-/// program and of the library.
+/// Folders that may contain bin/ and include/ of this installation: two levels above the
+/// executable, and two levels above the library.
 std::vector<fs::path> installations() {
   std::error_code error;
   std::vector<fs::path> result{

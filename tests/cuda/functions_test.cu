@@ -70,7 +70,7 @@ struct March {
   std::uint32_t count;
   std::uint32_t steps;
   std::uint32_t* stop;
-  std::uint32_t* over;  // the first thread's decision, by the parity of the step
+  std::uint32_t* over;  // whether the first thread decided to stop; indexed by step % 2
   std::uint32_t* wrong;
 };
 

@@ -1,6 +1,6 @@
-// The paper's 11 pairs of app and input, with the paper's algorithms and with ours: static, and
-// while groups join and leave. Results are compared with known answers. Real graphs are read from
-// the folder $COHORT_DATA.
+// Runs the paper's 11 pairs of app and input, with the paper's algorithms and with ours, in static
+// launches and while groups join and leave. Compares the results with known answers. Real graphs
+// are read from the folder $COHORT_DATA.
 #include <gmock/gmock.h>
 
 #include "apps/registry.hpp"

@@ -98,9 +98,9 @@ struct Here {
 };
 
 #ifdef __CUDACC__
-/// A pointer that the compiler knows to point into shared memory, and nothing more. Otherwise it
-/// would recompute the address at every use, from a special register that takes longer to read than
-/// the memory.
+/// Returns `pointer`, but hides from the compiler how it was computed, except that it points into
+/// shared memory. Otherwise the compiler would compute it again at every use, from a special
+/// register that takes longer to read than shared memory.
 template <class T>
 __device__ T* opaque(T* pointer) {
   auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));

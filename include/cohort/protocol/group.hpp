@@ -312,8 +312,8 @@ class Group {
             protocol::steady<barrier_traits>};
   }
 
-  /// Quick check whether an offer is over: this group may stay and, if it `forks`, no group waits
-  /// to be forked.
+  /// Quick check whether an offer has nothing to do: this group may stay and, for an offer that
+  /// `forks`, no group waits to be forked.
   COHORT_DETAIL_INLINE COHORT_FN bool calm(bool forks) const {
     if constexpr (requires { threads_.calm(*member_); }) {
       return threads_.calm(*member_);

@@ -111,8 +111,8 @@ COHORT_FN Verdict master(Member<P, State>& member, const State& state) {
   return settle<P, traits>(member, released);
 }
 
-/// The second half of the modelled barrier, at which the groups that it forked enter: barrier,
-/// kill, barrier.
+/// The second half of the modelled barrier: barrier, kill, barrier. Groups that the first half
+/// forked start here.
 template <class P, Traits traits, class State>
 COHORT_FN Verdict modelled_second_half(Member<P, State>& member, const State* state, bool goes_on) {
   Verdict verdict = global_barrier<P, traits>(member, Place<P>{member, Kind::resizing});

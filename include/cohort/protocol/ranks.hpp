@@ -173,7 +173,7 @@ class Rank {
   struct Change {
     // For each rank, newcomers included; empty if no rank leaves or joins.
     std::vector<std::uint8_t> stays;
-    std::uint32_t before = 0;  // number of ranks without newcomers
+    std::uint32_t before = 0;  // number of ranks, newcomers not counted
     Owners owners;
   };
   enum class Item : std::uint8_t { welcome, shard, messages, messages_to_all };

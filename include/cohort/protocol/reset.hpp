@@ -18,8 +18,8 @@ constexpr std::uint64_t free_ids_at_start(std::uint32_t word, std::uint32_t quor
   return free;
 }
 
-/// Resets the words themselves. `restarted`: the first groups continue from the kept State.
-/// `relaxed`: the memory order. The start of the groups publishes the words to them.
+/// Resets the words. `restarted`: the first groups continue from the kept State. The memory order
+/// `relaxed` is enough, because starting the groups publishes the words to them.
 template <class Words, class Relaxed>
 void reset_words(Words& words, std::uint32_t quorum, bool restarted, Relaxed relaxed) {
   words.quorum = quorum;
