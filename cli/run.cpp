@@ -422,10 +422,12 @@ int run(Options options, Interrupt& interrupt) {
 
   how.movable = !options.checkpoint.empty() || !options.restore.empty();
   how.restore = options.restore;
-  if (options.every) {
-    how.launch.stop = {};  // not a stop token, because a signal suspends the job instead
+  if (how.movable) {  // a checkpoint of another name is refused
     how.launch.name = options.app + " on " + options.input;
     for (const std::string& each : options.settings) how.launch.name += " -o " + each;
+  }
+  if (options.every) {
+    how.launch.stop = {};  // not a stop token, because a signal suspends the job instead
     if (std::filesystem::exists(options.checkpoint)) how.restore = options.checkpoint;
     how.drive = saver(options, interrupt.token());
   } else if (!options.checkpoint.empty()) {

@@ -17,8 +17,8 @@ namespace cohort::apps {
 struct GameOptions {
   PoolOptions pools = {};
   std::uint32_t depth = 6;
-  /// A task evaluates this many levels below it by itself; 0: none, as in the paper. Default: 2, or
-  /// 4 for groups of many threads, whose threads share these levels.
+  /// A task evaluates this many levels below it by itself; 0: none, as in the paper. Default: 4 for
+  /// groups of many threads, which share these levels, if the job is not movable; 2 otherwise.
   std::optional<std::uint32_t> grain = {};
   std::uint32_t positions = 0;  ///< maximum number of positions; 0: every possible one
 };

@@ -16,7 +16,7 @@ from . import _errors
 Handle = ctypes.c_void_p
 TASK_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32)
 ABI = 1
-# : The longest wait of the main thread, so that it notices Ctrl-C between two waits.
+#: The longest wait of the main thread, so that it notices Ctrl-C between two waits.
 SLICE = 0.05
 
 

@@ -287,7 +287,6 @@ cohort_code cohort_app_launch(cohort_engine* engine, const char* app, cohort_gra
     run.movable = options.movable != 0;
     run.restore = text_or(options.restore, "");
     const auto launched = std::make_shared<AppJob>();
-    // The engine's end waits for the job, so the thread can use the engine without counting as a
     // The engine waits for this job before it is destroyed, so the thread can use the engine
     // without counting as a call.
     use.adds(launched);

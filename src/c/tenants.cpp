@@ -19,7 +19,7 @@ class TenantObject final : public Object {
     client_->open();
   }
   ~TenantObject() override { close(); }
-  /// Closes the client, whose leases are empty from then on. The leases keep the object alive.
+  /// Closes the client, whose leases are empty from then on. The leases keep the client alive.
   void close() noexcept {
     if (!closed_.exchange(true, std::memory_order_relaxed)) client_->close();
   }

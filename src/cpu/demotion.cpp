@@ -62,21 +62,22 @@ std::atomic<DemotionWay>& known_way() {
 DemotionWay demotion_way() { return known_way().load(std::memory_order_relaxed); }
 
 void PromptWaking::begin() {
-  if (begun_ || refused_) return;
-  refused_ = !get_scheduling(own_) || own_.policy != SCHED_OTHER;
-  if (refused_) return;
-  own_.runtime = shortest_slice;
+  if (begun_ || !get_scheduling(own_) || own_.policy != SCHED_OTHER) return;
   const SchedulingAttributes lowest{
       .policy = SCHED_FIFO,
       .priority = static_cast<std::uint32_t>(::sched_get_priority_min(SCHED_FIFO))};
-  begun_ = set_scheduling(lowest);
-  refused_ = !begun_;
-  if (refused_) set_scheduling(own_);
+  SchedulingAttributes brief = own_;
+  brief.runtime = shortest_slice;
+  begun_ = set_scheduling(lowest) || set_scheduling(brief);
 }
 
 void PromptWaking::end() {
-  // One call, because another thread could take the CPU for a whole slice between two calls.
-  if (begun_) begun_ = !set_scheduling(own_);
+  if (!begun_) return;
+  begun_ = false;
+  if (set_scheduling(own_)) return;
+  // Another process has given the thread a higher nice value, which this one may not lower.
+  const sched_param none = {};
+  ::sched_setscheduler(0, SCHED_OTHER, &none);  // keeps the nice value
 }
 
 Scheduling::Scheduling()

@@ -334,6 +334,7 @@ void Workers::keep_time() {
       due_changed_.wait(locked.lock());
     }
   }
+  prompt.end();  // the destructor of `locked` performs effects, too
 }
 
 void Workers::published_all() { demote_late(0); }
