@@ -6,6 +6,8 @@
 #include <atomic>
 #include <bit>
 #include <chrono>
+#include <cstdlib>
+#include <iostream>
 #include <limits>
 #include <stdexcept>
 
@@ -54,6 +56,10 @@ void append(std::vector<Node>& mine, std::vector<Node>& queue, std::size_t& size
   {
     at = size;
     size += mine.size();
+  }
+  if (at + mine.size() > queue.size()) {  // no exception may leave a parallel region
+    std::cerr << "cohort: the OpenMP baseline has more open nodes than places\n";
+    std::abort();
   }
   std::copy(mine.begin(), mine.end(), queue.begin() + static_cast<std::ptrdiff_t>(at));
   mine.clear();
@@ -332,7 +338,7 @@ double delta_stepping(const CsrView& graph, Node source, Length delta,
   constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
   constexpr std::size_t few = 1000;
   std::vector<Length> distance(graph.num_nodes(), unreached);
-  // Each edge adds at most one node.
+  // Enough in practice. A node that is improved after its expansion adds its neighbours again.
   std::vector<Node> shared(std::max<std::uint64_t>(graph.num_edges(), 1));
   distance[source] = 0;
   shared[0] = source;

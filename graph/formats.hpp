@@ -37,7 +37,7 @@ class EdgeTaker {
   /// The rows, once all edges have been received.
   [[nodiscard]] Csr rows(std::uint64_t nodes, bool weighted) {
     list_.nodes = nodes;
-    selection_.set_weighted(weighted);
+    selection_.finish(weighted);
     return to_csr(list_, edges_);
   }
 

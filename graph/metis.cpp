@@ -89,7 +89,7 @@ Csr read_metis(Scanner& text, Selection& selection) {
                                   std::to_string(kept.seen) + " neighbours");
   }
   if (!selection.all()) {
-    selection.set_weighted(header.weighted);
+    selection.finish(header.weighted);
     if (selection.symmetric()) return std::move(kept.graph);
     text.fail(
         "a node is not a neighbour of one of its neighbours, or not as often or with another "

@@ -37,13 +37,13 @@ inline constexpr std::array formats{Format::dimacs, Format::matrix_market, Forma
 /// `name`, the line and the reason.
 [[nodiscard]] Csr parse_graph(Source& text, Format format, const std::string& name,
                               std::size_t block = Scanner::usual_block);
-/// The same, but keeps only the selected rows; the others are empty.
+/// The same, but keeps only the selected rows. Other rows may have some of their edges.
 [[nodiscard]] Csr parse_graph(Source& text, Format format, const std::string& name,
                               std::size_t block, Selection& selection);
 
 /// Reads a graph from a file, which may be compressed. Throws Error{bad_file}.
 [[nodiscard]] Csr read_graph(const std::filesystem::path& file);
-/// The same, but keeps only the selected rows; the others are empty.
+/// The same, but keeps only the selected rows. Other rows may have some of their edges.
 [[nodiscard]] Csr read_rows(const std::filesystem::path& file, Selection& selection);
 
 }  // namespace cohort

@@ -28,6 +28,7 @@ class Selection {
 
   /// Readers call this for each edge of the text, unless all() rows are kept.
   void see(const Edge& edge, Edges edges, Weight weight) {
+    ++edges_;
     count(edge.from);
     if (edges == Edges::directed) {
       check_.add(edge.from, edge.to, weight);
@@ -35,16 +36,29 @@ class Selection {
       count(edge.to);
     }
   }
+  /// Readers call this after the last edge, when they have checked that no node is too large.
+  /// `weighted`: whether the edges of the text had weights.
+  void finish(bool weighted) {
+    weighted_ = weighted;
+    for (const Node node : std::exchange(far_, {})) count_in_table(node);
+  }
   /// For use after reading: whether each edge has an opposite one, with the same weight if there
   /// are weights.
   [[nodiscard]] bool symmetric() const { return check_.symmetric(weighted_); }
   /// The number of edges of each node, kept or not, up to the last node with edges.
   [[nodiscard]] const std::vector<std::uint32_t>& degrees() const { return degrees_; }
-  /// Whether the edges of the text had weights.
-  void set_weighted(bool weighted) { weighted_ = weighted; }
 
  private:
+  /// Keeps nodes apart that are far above the number of edges so far, so that a short text with a
+  /// large node takes little memory.
   void count(Node node) {
+    if (node < degrees_.size() || node < 16 * edges_ + (1U << 16U)) {
+      count_in_table(node);
+    } else {
+      far_.push_back(node);
+    }
+  }
+  void count_in_table(Node node) {
     if (node >= degrees_.size()) degrees_.resize(std::size_t{node} + 1);
     ++degrees_[node];
   }
@@ -54,6 +68,8 @@ class Selection {
   bool weighted_ = false;
   SymmetryCheck check_;
   std::vector<std::uint32_t> degrees_;
+  std::vector<Node> far_;    // ends of edges, not yet counted in `degrees_`
+  std::uint64_t edges_ = 0;  // number of edges seen
 };
 
 }  // namespace cohort

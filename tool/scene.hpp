@@ -91,7 +91,8 @@ class RayMarcher {
   static constexpr std::uint32_t floor_shape = Scene::balls;
   static constexpr std::uint32_t ring_shape = Scene::balls + 1;
   static constexpr std::uint32_t nothing = Scene::balls + 2;
-  static constexpr Vector light{0.48F, 0.8F, -0.36F};  // towards the sun
+  /// Points towards the sun. A function, because device code cannot use a constant of a class type.
+  [[nodiscard]] COHORT_FN static constexpr Vector light() { return {0.48F, 0.8F, -0.36F}; }
 
   [[nodiscard]] COHORT_FN static float least(float a, float b) { return a < b ? a : b; }
   [[nodiscard]] COHORT_FN static float most(float a, float b) { return a > b ? a : b; }
@@ -132,8 +133,8 @@ class RayMarcher {
   }
 
   [[nodiscard]] COHORT_FN Vector lit(std::uint32_t shape, Vector place, Vector normal) const {
-    const float slant = most(0, dot(normal, light));
-    const bool sunny = slant > 0 && march(place + 0.01F * normal, light, 8).shape == nothing;
+    const float slant = most(0, dot(normal, light()));
+    const bool sunny = slant > 0 && march(place + 0.01F * normal, light(), 8).shape == nothing;
     const float brightness = (sunny ? 0.8F * slant : 0) + 0.2F + 0.1F * normal.y;
     return brightness * color_of(shape, place);
   }

@@ -1,6 +1,7 @@
 // Decoding with a Llama of random weights, host side: input, options, memory, run and verification.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -31,7 +32,7 @@ class KnownLlama {
   [[nodiscard]] const Llama& shape() const { return layout_.shape; }
   [[nodiscard]] std::uint64_t seed() const { return model_.seed; }
   [[nodiscard]] std::size_t bytes() const { return layout_.size() * sizeof(Bf16); }
-  /// A description: "hidden 2048, 16 layers of 32 heads on 8 and ffn 8192, ...".
+  /// A description: "llama:1b, hidden 2048, 16 layers, 32 heads on 8, ...".
   [[nodiscard]] std::string in_words() const;
 
   template <class Engine>
@@ -260,16 +261,22 @@ DecodeResult decode::App::run_batch(Engine& engine, const RunOptions& run_option
     }
   }
   const std::uint32_t positions = how.context + how.tokens;
-  const std::uint32_t turns = how.tokens * ((how.requests + how.batch - 1) / how.batch);
+  const std::uint64_t all_turns =
+      std::uint64_t{how.tokens} * ((how.requests + how.batch - 1) / how.batch);
+  if (all_turns >= std::numeric_limits<std::uint32_t>::max()) {
+    throw Error{Errc::bad_options,
+                "decode: too many tokens for all requests together; give fewer requests or tokens"};
+  }
+  const auto turns = static_cast<std::uint32_t>(all_turns);
   const std::size_t cache =
       std::size_t{shape.layers} * how.batch * shape.kv_heads * positions * shape.head_dim;
   const auto kept_turns = static_cast<std::uint32_t>(
       least(turns, kept_logits / (std::size_t{batch} * shape.vocabulary)));
 
-  if (!model->is_in(engine)) {
-    check_room<Engine>(model->bytes() + 2 * cache * sizeof(Bf16) +
-                       std::size_t{kept_turns} * batch * shape.vocabulary * sizeof(float));
-  }
+  const std::size_t results = std::size_t{how.requests} * how.tokens * 2 * sizeof(float) +
+                              std::size_t{turns} * sizeof(std::uint64_t);
+  check_room<Engine>((model->is_in(engine) ? 0 : model->bytes()) + 2 * cache * sizeof(Bf16) +
+                     std::size_t{kept_turns} * batch * shape.vocabulary * sizeof(float) + results);
   const Buffer<Bf16>& weights = model->in_memory(engine);
   const auto floats = [&engine](std::size_t count) {
     return engine.template fill<float>(count, 0);

@@ -112,9 +112,9 @@ struct Decode {
   float* expanded;             ///< indexed by slot
   float* pieces;               ///< unfinished attention, by slot, bundle of heads and piece
   float* piece_sums;           ///< the largest score and the sum of each of its heads
-  std::uint32_t* pieces_done;  ///< indexed by slot
+  std::uint32_t* pieces_done;  ///< indexed by slot and bundle
   std::uint64_t* likeliest;    ///< ranked tokens by turn modulo 2 and slot
-  std::uint32_t* tokens;       ///< the results, indexed by request
+  std::uint32_t* tokens;       ///< the results, indexed by request and place
   float* token_logits;
   float* logits;         ///< all logits of the first turns, by turn and slot
   std::uint64_t* times;  ///< start time of each turn

@@ -235,6 +235,8 @@ class Reference {
     double of_chosen = 0;
     double worst = 0;  ///< largest difference of a logit
   };
+  /// Returns the larger number, or NaN if one of them is NaN.
+  static double worse(double a, double b) { return std::isnan(a) || a >= b ? a : b; }
   [[nodiscard]] std::optional<std::string> compare(const Columns& x,
                                                    const DecodeResult& result) const {
     const Tensor head = shape_.tied ? Tensor::embedding : Tensor::head;
@@ -254,13 +256,12 @@ class Reference {
           it.largest = std::max(it.largest, double{logit[c]});
           if (token == column.chosen) {
             it.of_chosen = logit[c];
-            it.worst = std::max(it.worst, std::abs(double{logit[c]} - column.its_logit));
+            it.worst = worse(it.worst, std::abs(double{logit[c]} - column.its_logit));
           }
           if (column.turn >= kept) continue;
           const float theirs =
               result.logits[column.turn * turn_size + column.slot * shape_.vocabulary + token];
-          const double apart = std::abs(double{logit[c]} - theirs);
-          if (!(apart <= it.worst)) it.worst = apart;  // also true for NaN
+          it.worst = worse(it.worst, std::abs(double{logit[c]} - theirs));
         }
       }
       const std::scoped_lock lock{mutex};
@@ -269,7 +270,7 @@ class Reference {
         found[c].largest = std::max(found[c].largest, mine[c].largest);
         if (columns_[c].chosen >= begin && columns_[c].chosen < end)
           found[c].of_chosen = mine[c].of_chosen;
-        if (!(mine[c].worst <= found[c].worst)) found[c].worst = mine[c].worst;
+        found[c].worst = worse(found[c].worst, mine[c].worst);
       }
     });
     for (std::size_t c = 0; c < columns_.size(); ++c) {

@@ -463,7 +463,8 @@ struct RankedBfs {
       old[i] = 0;
       if (words[i] == 0) return;
       any = true;
-      if (!alone()) out.send_to_all(group, {static_cast<std::uint32_t>(i), words[i]});
+      // Also for ranks that join in this exchange, of which a request tells.
+      if (!alone() || asked) out.send_to_all(group, {static_cast<std::uint32_t>(i), words[i]});
     });
     state.from_list = !state.known;
     state.known = true;

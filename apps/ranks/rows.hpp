@@ -239,7 +239,8 @@ class SharedGraph {
       Node* const last = arrays.targets.begin() + arrays.offsets[index + 1];
       begin = arrays.offsets[index + 1];
       std::sort(first, last);
-      out = std::unique_copy(first, last, out);
+      Node* const end = std::unique(first, last);
+      out = out == first ? end : std::copy(first, end, out);
       arrays.offsets[index + 1] = static_cast<std::uint64_t>(out - arrays.targets.begin());
     }
   }

@@ -49,7 +49,7 @@ struct RankOptions {
 struct RankReport {
   protocol::RankEnd end = protocol::RankEnd::finished;
   std::uint64_t supersteps = 0;
-  std::uint64_t messages = 0;  ///< number of messages sent
+  std::uint64_t messages = 0;  ///< number of messages sent; one to all ranks counts once
   /// The superstep of the checkpoint from which this run started; 0 if it started without one.
   std::uint64_t continued = 0;
   std::chrono::nanoseconds local_time{0};

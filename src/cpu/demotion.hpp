@@ -35,8 +35,9 @@ struct SchedulingAttributes {
 /// Lets the calling thread run at once when it wakes, even if other threads occupy all CPUs.
 /// Between begin() and end() the thread has real-time priority, if the process has CAP_SYS_NICE or
 /// an RLIMIT_RTPRIO. So call these two around a wait. Without that right the thread has short time
-/// slices between begin() and end(), so that it need not wait for the end of another thread's slice.
-/// These are effective since Linux 6.12. Does nothing for a thread whose policy is not SCHED_OTHER.
+/// slices between begin() and end(), so that it need not wait for the end of another thread's
+/// slice. These are effective since Linux 6.12. Does nothing for a thread whose policy is not
+/// SCHED_OTHER.
 class PromptWaking {
  public:
   void begin();

@@ -119,6 +119,7 @@ struct Context {
   Word joins;
   Word leaves;
   std::uint32_t present;  // owned by the scheduler group, like the next members
+  std::uint32_t starting;
   std::uint32_t claimed;
   std::uint32_t share;
 };

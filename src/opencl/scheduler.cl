@@ -45,6 +45,7 @@ typedef struct {
   atomic_uint joins;
   atomic_uint leaves;
   uint present;  // owned by the scheduler group, like the next fields: whether it has groups, or is to start
+  uint starting;  // number of first groups that wait for workers
   uint claimed;  // number of workers that the job can use
   uint share;  // number of workers that the job should have
 } cohort_context;
@@ -169,9 +170,11 @@ static bool cohort_read_claims(__global cohort_pool* pool) {
     uint claimed = 0;
     if (present && context->rigid) claimed = max(starting, inside);
     // Pairs with the host's release: it writes the flags first.
-    if (present && !context->rigid) claimed = COHORT_LOAD(context->most, acquire);
-    changed |= present != context->present || claimed != context->claimed;
+    // The first groups get their workers even if the job is to leave.
+    if (present && !context->rigid) claimed = max(starting, COHORT_LOAD(context->most, acquire));
+    changed |= present != context->present || starting != context->starting || claimed != context->claimed;
     context->present = present;
+    context->starting = starting;
     context->claimed = claimed;
   }
   return changed;
@@ -179,12 +182,12 @@ static bool cohort_read_claims(__global cohort_pool* pool) {
 
 // Decides how many workers each job should have: share_out() of src/scheduler/policy.cpp, for jobs
 // that the host has started. Tasks and static launches have all of their workers, or wait for them.
-// Every other job has one, and the rest is shared by weight.
+// Every other job has one, or as many as it starts with, and the rest is shared by weight.
 static void cohort_share_out(__global cohort_pool* pool, uint workers) {
   uint left = workers;
   for (uint i = 0; i < pool->context_count; ++i) {
     __global cohort_context* context = &pool->contexts[i];
-    context->share = context->present && !context->rigid ? min(1u, context->claimed) : context->claimed;
+    context->share = context->rigid ? context->claimed : max(context->starting, min(1u, context->claimed));
     left -= min(left, context->share);
   }
   while (left > 0) {

@@ -380,6 +380,9 @@ std::uint32_t Workgroups::startable(const JobRecord& job, std::uint32_t groups) 
   // A scheduler group waits for all workers itself, but not for workers that the device has not
   // started.
   if (shift_->schedules_itself() && !job.resizable() && groups <= workers_.size()) return groups;
+  // It makes room for one group of a job, which others join.
+  if (shift_->schedules_itself() && job.resizable() && !workers_.empty())
+    return std::clamp(free_units(), 1U, groups);
   return std::min(free_units(), groups);
 }
 
@@ -434,7 +437,7 @@ void Workgroups::publish(JobRecord& job) {
   // Groups that have returned count in M but use no unit, so the target has to include them.
   const std::uint32_t returned = roster.draining() && job.share > 0 ? roster.arrived() : 0;
   words.share.store(job.share + returned,
-                    // Stored after the flags. Pairs with the scheduler group's acquire.
+                    // Stored after the flags. Pairs with the acquire in the offers.
                     std::memory_order_release);
 }
 
@@ -458,6 +461,15 @@ void Workgroups::send(JobRecord& job, std::uint32_t count, bool first) {
     ++job.inside;
     desk.order.store(worker.visit, std::memory_order_release);  // pairs with the worker's acquire
   }
+}
+
+std::uint32_t Workgroups::target(const JobRecord& job) const {
+  const WorkgroupBody& body = body_of(job);
+  if (!body.context || !job.resizable()) return job.share;
+  // The scheduler group's decision. It includes groups that have returned, which use no unit.
+  const Roster roster = body.words().look();
+  const std::uint32_t share = body.words().share.load(std::memory_order_relaxed);
+  return share - std::min(share, roster.draining() ? roster.arrived() : 0U);
 }
 
 Census Workgroups::census(const JobRecord& job) const {

@@ -41,6 +41,7 @@ class Workgroups final : public engine::PolledBackend {
   void publish(JobRecord& job) override;
   void refill(JobRecord& job) override;
   [[nodiscard]] Census census(const JobRecord& job) const override;
+  [[nodiscard]] std::uint32_t target(const JobRecord& job) const override;
   [[nodiscard]] std::optional<Ending> ending(JobRecord& job) override;
   [[nodiscard]] Ending conclude(JobRecord& job) override;
   void abandon() override;
