@@ -35,7 +35,7 @@ void add_launch(CLI::App& tool, Action& chosen, Interrupt& interrupt);
 /// them, such as '[a]'.
 void add_lease(CLI::App& tool, Action& chosen, Interrupt& interrupt,
                const std::vector<std::string>& words);
-void add_mps(CLI::App& tool, Action& chosen);
+void add_mps(CLI::App& tool, Action& chosen, Interrupt& interrupt);
 void add_throttle(CLI::App& tool, Action& chosen);
 void add_top(CLI::App& tool, Action& chosen, Interrupt& interrupt);
 void add_demo(CLI::App& tool, Action& chosen, Interrupt& interrupt);

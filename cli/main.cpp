@@ -77,7 +77,7 @@ int run(int argc, char** argv, Interrupt& interrupt) {
   add_launch(tool, chosen, interrupt);
   add_resize(tool, chosen);
   add_lease(tool, chosen, interrupt, leased);
-  add_mps(tool, chosen);
+  add_mps(tool, chosen, interrupt);
   add_throttle(tool, chosen);
   add_top(tool, chosen, interrupt);
   add_documents(tool, chosen);

@@ -1,4 +1,6 @@
 // Tests of cohort mps, with a stand-in for NVIDIA's control program: tests/cli/mps.
+#include <sys/stat.h>
+
 #include "cli/tool.hpp"
 
 namespace {
@@ -110,6 +112,48 @@ TEST_F(Mps, EndsADaemonThatDoesNotAnswer) {
   EXPECT_FALSE(runs(server));
 }
 
+TEST_F(Mps, KeepsADaemonWhoseClientsAreUnknown) {
+  ASSERT_EQ(mps("start").status, 0);
+  const pid_t kept = daemon();
+  for (const char* const how : {"mute", "garbled"}) {
+    ::setenv("STAND_IN", how, 1);
+    expect_refused("mps stop", {"does not answer", "give --force"});
+    EXPECT_TRUE(runs(kept));
+    EXPECT_THAT(mps("status").out, HasSubstr("does not answer"));
+  }
+  EXPECT_THAT(mps("stop --force").out, HasSubstr("MPS has ended"));
+  EXPECT_FALSE(runs(kept));
+}
+
+TEST_F(Mps, EndsTheDaemonOfAnInterruptedStart) {
+  ::setenv("STAND_IN", "mute", 1);
+  pid_t started = 0;
+  const auto ready = [&](pid_t /*tool*/) { return (started = daemon()) > 0; };
+  EXPECT_EQ(signalled("mps start", SIGINT, ready).status, 128 + SIGINT);
+  EXPECT_FALSE(runs(started));
+}
+
+TEST_F(Mps, RefusesFoldersThatOthersCanChange) {
+  const std::string pipes = in_folder("pipes");
+  ::setenv("CUDA_MPS_PIPE_DIRECTORY", pipes.c_str(), 1);
+  ::setenv("CUDA_MPS_LOG_DIRECTORY", in_folder("logs").c_str(), 1);
+  const auto expect_all_refused = [&](const std::string& why) {
+    for (const char* const each : {"mps start", "mps status", "mps stop"})
+      expect_refused(each, {pipes, why});
+  };
+  fs::create_directory(pipes);
+  fs::permissions(pipes, fs::perms::all);
+  expect_all_refused("chmod go-w");
+  fs::permissions(pipes, fs::perms::owner_all);
+  fs::rename(pipes, in_folder("elsewhere"));
+  fs::create_directory_symlink(in_folder("elsewhere"), pipes);
+  expect_all_refused("a link or a file");
+  fs::remove(pipes);
+  fs::rename(in_folder("elsewhere"), pipes);
+  ASSERT_EQ(::mkfifo((pipes + "/nvidia-cuda-mps-control.pid").c_str(), 0600), 0);
+  EXPECT_EQ(mps("status").status, 1) << "does not wait for a writer";
+}
+
 TEST_F(Mps, CountsClientsAndKeepsThem) {
   ::setenv("STAND_IN", "server", 1);
   ::setenv("STAND_IN_CLIENTS", "71 72", 1);
@@ -129,7 +173,8 @@ TEST_F(Mps, CountsClientsAndKeepsThem) {
 
 TEST_F(Mps, LeavesProcessesAloneThatAreNotOfMps) {
   fs::create_directories(in_folder("cohort/mps"));
-  fs::permissions(in_folder("cohort"), fs::perms::owner_all);
+  for (const char* const each : {"cohort", "cohort/mps"})
+    fs::permissions(in_folder(each), fs::perms::owner_all);
   std::ofstream{in_folder("cohort/mps/nvidia-cuda-mps-control.pid")} << ::getpid();
   EXPECT_THAT(mps("stop").out, HasSubstr("does not run"));
   std::ofstream{in_folder("cohort/mps/nvidia-cuda-mps-control.pid")} << 0;
