@@ -56,7 +56,8 @@ static ulong cohort_poll(ulong polls, ulong* since) { return polls + 1; }
 #define COHORT_AWAIT(done) \
   for (uint polls = 0; !(done); ++polls) cohort_relax(polls)
 #define COHORT_AWAIT_FOR(looks, done) \
-  for (ulong polls = 0, since = 0; polls < (looks) && !(done); polls = cohort_poll(polls, &since)) { \
+  for (ulong cohort_polls = 0, cohort_since = 0; cohort_polls < (looks) && !(done); \
+       cohort_polls = cohort_poll(cohort_polls, &cohort_since)) { \
   }
 #endif
 
@@ -460,7 +461,7 @@ static bool cohort_take_away(cohort_group* group, cohort_roster* old) {
   return true;
 }
 
-static uint cohort_offer_kill_led(cohort_group* group, const void* state, ulong polls) {
+static uint cohort_offer_kill_led(cohort_group* group, const void* state, ulong patience) {
   __global cohort_job* job = group->job;
   if (group->left) return cohort_break_contract(group, cohort_used_after_leaving);
   const bool any = (job->traits & cohort_kill_any) != 0;
@@ -493,10 +494,10 @@ static uint cohort_offer_kill_led(cohort_group* group, const void* state, ulong 
     // Wait in the offer for this group's turn, unless another group waits for this one in a barrier
     // or has returned. Never wait long: the group whose turn it is may itself be waiting for
     // something that this one has yet to do.
-    if (waited || polls == 0 || cohort_arrived_of(old) != 0) return cohort_stay;
+    if (waited || patience == 0 || cohort_arrived_of(old) != 0) return cohort_stay;
     waited = true;
     cohort_roster now;
-    COHORT_AWAIT_FOR(polls,
+    COHORT_AWAIT_FOR(patience,
                      (now = cohort_look_acquire(job), cohort_active_of(now) <= group->id + 1 || cohort_arrived_of(now) != 0 ||
                                                           cohort_faulted(now) || group->id < COHORT_LOAD(job->share, acquire)));
     old = cohort_look(job);
