@@ -124,7 +124,7 @@ struct Decode {
   std::uint32_t requests;
   std::uint32_t max_tokens;  ///< maximum number of tokens of a request
   std::uint32_t stop;        ///< a token divisible by this ends its request; 0: none does
-  std::uint32_t kept_turns;  ///< number of turns of which all logits are kept
+  std::uint32_t kept_turns;  ///< number of first turns whose logits are all kept
   std::uint32_t max_turns;
   std::uint64_t seed;
   std::uint64_t chunk;  ///< row pairs or pieces of attention per group and step; 0: all

@@ -463,7 +463,7 @@ struct RankedBfs {
       old[i] = 0;
       if (words[i] == 0) return;
       any = true;
-      // Also for ranks that join in this exchange, of which a request tells.
+      // Ranks that join in this exchange need them too. Only a request lets ranks join.
       if (!alone() || asked) out.send_to_all(group, {static_cast<std::uint32_t>(i), words[i]});
     });
     state.from_list = !state.known;
